@@ -28,6 +28,7 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app"
+	kubeadmutil "k8s.io/kubernetes/cmd/kubeadm/app/util"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
@@ -39,7 +40,7 @@ func main() {
 		"kube-proxy":              func() int { return cli.Run(proxy.NewProxyCommand()) },
 		"kubelet":                 func() int { return cli.Run(kubelet.NewKubeletCommand(context.Background())) },
 		"kubectl":                 kubectl,
-		"kubeadm":                 func() int { kubeadm.Run(); return 0 },
+		"kubeadm":                 func() int { kubeadmutil.CheckErr(kubeadm.Run()); return 0 },
 		"etcd":                    func() int { etcdmain.Main(os.Args); return 0 },
 		"coredns":                 coredns,
 	}
