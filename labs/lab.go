@@ -3,8 +3,6 @@
 // nothing of clusters, HTTP or storage.
 package labs
 
-import "io/fs"
-
 // Lang is a language that every text exists in, as a BCP 47 tag.
 type Lang string
 
@@ -79,7 +77,9 @@ type Task struct {
 	// Answer is the reference solution.
 	Answer Script
 
-	files fs.FS // the task's folder
+	dir     string             // the task's folder from the root that was loaded
+	doc     *document          // task.yaml
+	sources map[string]*source // the folder's other files, by their path in it
 }
 
 // Param is a value that differs from one learner to the next.
@@ -101,8 +101,10 @@ func (s Script) Shell() bool { return len(s.File) > 3 && s.File[len(s.File)-3:] 
 
 // Cases are answers whose verdict is known, by which verify proves the task.
 type Cases struct {
-	Accepted []AcceptedCase `json:"accepted" jsonschema:"required,minItems=3"`
-	Rejected []RejectedCase `json:"rejected" jsonschema:"required,minItems=4"`
+	// At least 3 accepted and 4 rejected ones; Lint holds that, so that a task
+	// can be tried while it is being written.
+	Accepted []AcceptedCase `json:"accepted" jsonschema:"required"`
+	Rejected []RejectedCase `json:"rejected" jsonschema:"required"`
 	// Equivalent lists mutants of accepted answers that are right answers too.
 	Equivalent []Equivalent `json:"equivalent,omitempty"`
 }
@@ -147,6 +149,9 @@ type Instance struct {
 	Setup     string
 	Answer    Script
 	Checks    []Check
+
+	data map[string]any // what templates see
+	file taskFile       // task.yaml as rendered
 }
 
 // Points is the most that the instance's checks can earn.
