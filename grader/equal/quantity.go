@@ -1,0 +1,27 @@
+package equal
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Quantity compares two amounts of a resource: 1000m is 1, 1024Mi is 1Gi.
+// The normal form is the API's canonical one.
+func Quantity(want, got string) (Compared, error) {
+	w, err := resource.ParseQuantity(strings.TrimSpace(want))
+	if err != nil {
+		return Compared{}, fmt.Errorf("quantity %q: %w", want, err)
+	}
+	g, err := resource.ParseQuantity(strings.TrimSpace(got))
+	if err != nil {
+		return Compared{Want: w.String(), Got: got}, nil
+	}
+	if w.Cmp(g) != 0 {
+		return Compared{Want: w.String(), Got: g.String()}, nil
+	}
+	// Equal amounts keep their own suffixes (1G and 1000M, 1Gi and 1073741824):
+	// both are shown as the wanted one.
+	return Compared{Want: w.String(), Got: w.String(), Equal: true}, nil
+}
