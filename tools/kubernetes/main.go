@@ -28,7 +28,7 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app"
-	kubeadmutil "k8s.io/kubernetes/cmd/kubeadm/app/util"
+	kubeadmerrors "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
@@ -40,7 +40,7 @@ func main() {
 		"kube-proxy":              func() int { return cli.Run(proxy.NewProxyCommand()) },
 		"kubelet":                 func() int { return cli.Run(kubelet.NewKubeletCommand(context.Background())) },
 		"kubectl":                 kubectl,
-		"kubeadm":                 func() int { kubeadmutil.CheckErr(kubeadm.Run()); return 0 },
+		"kubeadm":                 func() int { kubeadmerrors.HandleError(kubeadm.Run()); return 0 },
 		"etcd":                    func() int { etcdmain.Main(os.Args); return 0 },
 		"coredns":                 coredns,
 	}
