@@ -26,7 +26,7 @@ func withReading(ctx context.Context) (context.Context, *reading) {
 
 func (c clock) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(req)
-	if err != nil {
+	if err != nil || resp == nil {
 		return resp, err
 	}
 	if r, ok := req.Context().Value(clockKey{}).(*reading); ok {
