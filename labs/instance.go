@@ -94,7 +94,7 @@ func (t *Task) instance(namespace string, params map[string]any) (*Instance, Pro
 
 	var tf taskFile
 	problems := t.doc.decodeWith(data, &tf)
-	inst.Checks, inst.Hints, inst.file = tf.Checks, tf.Hints, tf
+	inst.Checks, inst.Hints, inst.Cases, inst.file = tf.Checks, tf.Hints, tf.Cases, tf
 	text := func(name string) string {
 		s, ok := t.sources[name]
 		if !ok {

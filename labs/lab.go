@@ -65,10 +65,10 @@ type Task struct {
 	// Docs are pages of the Kubernetes documentation.
 	Docs   []string
 	Params map[string]Param
-	Cases  Cases
 
 	// What follows still holds {{.param}} actions.
 
+	Cases    Cases // only in Says; Instance.Cases are rendered
 	Prompt   Text // Markdown
 	Solution Text // Markdown
 	Hints    []Text
@@ -149,6 +149,7 @@ type Instance struct {
 	Setup     string
 	Answer    Script
 	Checks    []Check
+	Cases     Cases
 
 	data map[string]any // what templates see
 	file taskFile       // task.yaml as rendered

@@ -140,14 +140,13 @@ func (t *Task) decodeVariants() Problems {
 		if i == 0 {
 			f := inst.file
 			t.Title, t.Curriculum, t.Difficulty, t.Minutes = f.Title, f.Curriculum, f.Difficulty, f.Minutes
-			t.Docs, t.Cases = f.Docs, f.Cases
+			t.Docs = f.Docs
 		}
 	}
-	// Hints keep their actions, as the texts do.
-	var raw struct{ Hints []Text }
+	// Hints and cases keep their actions, as the texts do.
 	dec := &decoder{file: t.doc.file}
-	dec.decode(at(t.doc.root, "hints"), reflect.ValueOf(&raw.Hints).Elem(), rules{})
-	t.Hints = raw.Hints
+	dec.decode(at(t.doc.root, "hints"), reflect.ValueOf(&t.Hints).Elem(), rules{})
+	dec.decode(at(t.doc.root, "cases"), reflect.ValueOf(&t.Cases).Elem(), rules{})
 	for _, key := range []string{"title", "curriculum", "docs", "cases"} {
 		problems = append(problems, t.constant(at(t.doc.root, key), key)...)
 	}
@@ -213,11 +212,10 @@ func (t *Task) validateCases(inst *Instance) Problems {
 		}
 		listed[name] = true
 	}
-	cases := inst.file.Cases
-	for i, c := range cases.Accepted {
+	for i, c := range inst.Cases.Accepted {
 		file(at(t.doc.root, "cases", "accepted", i, "file"), c.Path())
 	}
-	for i, c := range cases.Rejected {
+	for i, c := range inst.Cases.Rejected {
 		here := at(t.doc.root, "cases", "rejected", i)
 		file(at(here, "file"), c.Path())
 		for j, id := range c.Fails {
