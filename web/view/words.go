@@ -57,3 +57,6 @@ func shellQuote(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// Number writes n in digits.
+func Number(n int) string { return num(n) }

@@ -6,6 +6,8 @@ export function grading(): void {
     const form = event.target as HTMLElement;
     const clock = form.querySelector<HTMLElement>("[data-clock]");
     if (!clock) return;
+    const announce = document.getElementById("announce");
+    if (announce) announce.textContent = form.dataset.announce ?? "";
     const started = performance.now();
     const show = () => (clock.textContent = `${Math.floor((performance.now() - started) / 1000)} s`);
     show();
