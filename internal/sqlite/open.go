@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -13,8 +14,6 @@ import (
 	"github.com/pressly/goose/v3"
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"github.com/podproof/podproof/migrations"
 )
 
 // ErrDamaged, ErrNewer and ErrFull are wrapped by errors that name the file
@@ -27,7 +26,7 @@ var (
 
 // inspect looks at an existing file without being able to write to it: opening
 // it for writing could recover a journal over what is left of a damaged one.
-func inspect(ctx context.Context, path string) error {
+func inspect(ctx context.Context, path string, schema fs.FS) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
@@ -43,7 +42,7 @@ func inspect(ctx context.Context, path string) error {
 		return explain(path, err)
 	}
 	defer func() { _ = db.Close() }() // opened for reading only
-	return errors.Join(check(ctx, db, path), checkVersion(ctx, db, path))
+	return errors.Join(check(ctx, db, path), checkVersion(ctx, db, path, schema))
 }
 
 // check runs SQLite's own check of the file's structure.
@@ -73,7 +72,7 @@ func check(ctx context.Context, db *sql.DB, path string) error {
 }
 
 // checkVersion refuses a schema that this binary does not know.
-func checkVersion(ctx context.Context, db *sql.DB, path string) error {
+func checkVersion(ctx context.Context, db *sql.DB, path string, schema fs.FS) error {
 	var tables int
 	if err := db.QueryRowContext(ctx,
 		"SELECT COUNT(*) FROM sqlite_schema WHERE name = 'goose_db_version'").Scan(&tables); err != nil {
@@ -90,7 +89,7 @@ func checkVersion(ctx context.Context, db *sql.DB, path string) error {
 		"SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&have); err != nil {
 		return explain(path, err)
 	}
-	known, err := latest()
+	known, err := latest(schema)
 	if err != nil {
 		return err
 	}
@@ -102,8 +101,8 @@ func checkVersion(ctx context.Context, db *sql.DB, path string) error {
 	return nil
 }
 
-func latest() (int64, error) {
-	p, err := goose.NewProvider(goose.DialectSQLite3, new(sql.DB), migrations.FS)
+func latest(schema fs.FS) (int64, error) {
+	p, err := goose.NewProvider(goose.DialectSQLite3, new(sql.DB), schema)
 	if err != nil {
 		return 0, fmt.Errorf("read migrations: %w", err)
 	}
@@ -113,8 +112,8 @@ func latest() (int64, error) {
 
 // migrate brings the schema up to date. Where there is an older one, a copy of
 // the whole database is made first and kept.
-func migrate(ctx context.Context, db *sql.DB, path string) error {
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, migrations.FS)
+func migrate(ctx context.Context, db *sql.DB, path string, schema fs.FS) error {
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, schema)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/podproof/podproof/internal/sqlite/queries"
+	"github.com/podproof/podproof/migrations"
 )
 
 // busyTimeout is how long a statement waits for another process's write.
@@ -36,17 +38,21 @@ type Store struct {
 // without changing anything where the file is damaged, is no database, or was
 // written by a later version of podproof; the error says what to do.
 func Open(ctx context.Context, path string) (*Store, error) {
+	return open(ctx, path, migrations.FS)
+}
+
+func open(ctx context.Context, path string, schema fs.FS) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder for the database: %w", err)
 	}
-	if err := inspect(ctx, path); err != nil {
+	if err := inspect(ctx, path, schema); err != nil {
 		return nil, err
 	}
 	writer, err := connect(path, "rwc", 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, writer, path); err != nil {
+	if err := migrate(ctx, writer, path, schema); err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
 	readers, err := connect(path, "ro", max(2, runtime.NumCPU()))
