@@ -258,5 +258,5 @@ func (w *Workspace) Reset(ctx context.Context, inst *labs.Instance) error {
 	if err != nil {
 		return err
 	}
-	return client.Reset(ctx, inst.Namespace, kube.Objects(inst), inst.Setup)
+	return client.Reset(ctx, inst.Namespace, inst.Objects(), inst.Setup)
 }

@@ -7,12 +7,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/podproof/podproof/grader"
+	"github.com/podproof/podproof/labs"
 )
 
 // How long a deleted object may take before its finalizers are removed, and a
@@ -25,7 +27,7 @@ const (
 // Reset deletes the objects, those that the setup names, and all that they
 // own, waits until every one is gone, and applies the setup. Finalizers that
 // nobody serves are removed. Objects of other tasks stay as they are.
-func (c *Client) Reset(ctx context.Context, namespace string, objects []ObjectRef, setup string) error {
+func (c *Client) Reset(ctx context.Context, namespace string, objects []labs.ObjectRef, setup string) error {
 	if err := c.Delete(ctx, namespace, objects, setup); err != nil {
 		return err
 	}
@@ -33,13 +35,13 @@ func (c *Client) Reset(ctx context.Context, namespace string, objects []ObjectRe
 }
 
 // Delete is Reset without the new start.
-func (c *Client) Delete(ctx context.Context, namespace string, objects []ObjectRef, setup string) error {
+func (c *Client) Delete(ctx context.Context, namespace string, objects []labs.ObjectRef, setup string) error {
 	start, err := parse(setup)
 	if err != nil {
 		return err
 	}
 	for _, o := range start {
-		objects = append(objects, ObjectRef{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName()})
+		objects = append(objects, labs.ObjectRef{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName()})
 	}
 	doomed, err := c.find(ctx, namespace, objects)
 	if err != nil {
@@ -70,8 +72,21 @@ type condemned struct {
 	gone     bool
 }
 
+// resource finds the API resource of a reference; namespaced is false for
+// what belongs to the whole cluster.
+func (c *Client) resource(ref labs.ObjectRef) (r schema.GroupVersionResource, namespaced bool, err error) {
+	if r, err := resourceOf(grader.Kind(ref.Kind)); err == nil {
+		return r, true, nil
+	}
+	mapping, err := c.mapping(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	if err != nil {
+		return r, false, err
+	}
+	return mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
 // find gets the UIDs of those objects that exist.
-func (c *Client) find(ctx context.Context, namespace string, refs []ObjectRef) (map[types.UID]*condemned, error) {
+func (c *Client) find(ctx context.Context, namespace string, refs []labs.ObjectRef) (map[types.UID]*condemned, error) {
 	found := make([]*condemned, len(refs))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, ref := range refs {
