@@ -152,4 +152,3 @@ func (c *compiler) matchers() {
 		c.trial(k.Trial)
 	}
 }
-

@@ -243,3 +243,17 @@ func exitCode(t *corev1.ContainerStateTerminated) string {
 	}
 	return strconv.Itoa(int(t.ExitCode))
 }
+
+// startOf is when a container's current or last run began, or nil before its first.
+func startOf(st *corev1.ContainerStatus) *metav1.Time {
+	switch {
+	case st == nil:
+		return nil
+	case st.State.Running != nil:
+		return &st.State.Running.StartedAt
+	case ended(st) != nil:
+		return &ended(st).StartedAt
+	default:
+		return nil
+	}
+}

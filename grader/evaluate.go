@@ -255,7 +255,7 @@ func (e *evaluation) check(ctx context.Context, i int) {
 	if c.ref.name != "" {
 		var f finding
 		if s.obj, f = e.snapshot.subject(c.ref); s.obj == nil {
-			e.settle(i, 0, s.elsewhere(ctx, f))
+			e.settle(i, 0, s.missing(ctx, f))
 			return
 		}
 	}

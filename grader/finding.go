@@ -38,14 +38,14 @@ func pass(m Message) finding    { return finding{Verdict: Pass, Reason: m} }
 func fail(m Message) finding    { return finding{Verdict: Fail, Reason: m} }
 func pending(m Message) finding { return finding{Verdict: Pending, Reason: m} }
 
-func (f finding) at(path string) finding     { f.Path = path; return f }
-func (f finding) of(object string) finding   { f.Object = object; return f }
-func (f finding) ranked(r Rank) finding      { f.Rank = r; return f }
-func (f finding) doc(page string) finding    { f.Docs = page; return f }
-func (f finding) show(text string) finding   { f.Excerpt = clip(text); return f }
-func (f finding) why(m Message) finding      { f.Because = &m; return f }
-func (f finding) settle() finding            { f.settled = true; return f }
-func (f finding) began(t time.Time) finding  { f.since = t; return f }
+func (f finding) at(path string) finding    { f.Path = path; return f }
+func (f finding) of(object string) finding  { f.Object = object; return f }
+func (f finding) ranked(r Rank) finding     { f.Rank = r; return f }
+func (f finding) doc(page string) finding   { f.Docs = page; return f }
+func (f finding) show(text string) finding  { f.Excerpt = clip(text); return f }
+func (f finding) why(m Message) finding     { f.Because = &m; return f }
+func (f finding) settle() finding           { f.settled = true; return f }
+func (f finding) began(t time.Time) finding { f.since = t; return f }
 func (f finding) compared(want, got string) finding {
 	f.Expected, f.Observed = want, got
 	return f

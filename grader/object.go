@@ -309,19 +309,38 @@ func subset(want, have map[string]string) bool {
 	return true
 }
 
-// elsewhere looks for a missing subject in the learner's other namespaces.
-// Failing to look costs only the hint.
-func (s *scene) elsewhere(ctx context.Context, f finding) finding {
+// missing makes the most of a subject that does not exist: a Job that its TTL
+// removed is judged by what was seen of it, others are looked for in the
+// learner's other namespaces.
+func (s *scene) missing(ctx context.Context, f finding) finding {
 	if !f.missing {
 		return f
 	}
 	r := s.check.ref
+	if _, ok := s.removed(r.name); ok && r.kind == KindJob {
+		return s.remember()
+	}
 	found, err := s.cluster.Elsewhere(ctx, s.Namespace, r.kind, r.name)
 	if err != nil || len(found) == 0 {
-		return f
+		return f // failing to look there costs only the hint
 	}
-	there := fail(Msg("object.elsewhere", "kind", string(r.kind), "name", r.name,
+	return fail(Msg("object.elsewhere", "kind", string(r.kind), "name", r.name,
 		"namespace", s.Namespace, "found", strings.Join(found, ", "))).
-		compared(s.Namespace, strings.Join(found, ", ")).of(f.Object).ranked(Declared).settle()
-	return there.doc(docNamespaces)
+		compared(s.Namespace, strings.Join(found, ", ")).of(f.Object).ranked(Declared).settle().doc(docNamespaces)
+}
+
+// remember judges a removed subject step by step; what history can't tell is
+// no wrong answer.
+func (s *scene) remember() finding {
+	var f finding
+	for i := range s.check.steps {
+		st := &s.check.steps[i]
+		if st.past == nil {
+			return fault(Msg("job.removed", "job", s.check.ref.name)).of(s.check.ref.String()).ranked(Reported).settle()
+		}
+		if f = st.past(s); !f.ok() {
+			return f
+		}
+	}
+	return f.ranked(Reported)
 }

@@ -52,6 +52,9 @@ type step struct {
 	within time.Duration // 0 stands for the rank's own patience
 	look   lookFunc
 	act    actFunc
+	// past judges a subject that was removed after its end by the recorder's
+	// history; nil where that can't tell.
+	past lookFunc
 	// name tells the step's outcome apart in stored evidence; only trials have one.
 	name string
 }
