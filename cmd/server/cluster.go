@@ -46,5 +46,5 @@ type toldError struct {
 	err  error
 }
 
-func (e *toldError) Error() string   { return e.text }
+func (e *toldError) Error() string { return e.text }
 func (e *toldError) Unwrap() error { return e.err }

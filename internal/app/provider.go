@@ -16,32 +16,56 @@ import (
 	"github.com/podproof/podproof/internal/config"
 )
 
-// Provider chooses where the cluster comes from. With "auto": the kubeconfig
-// that was named; else kind, where Docker, Podman or nerdctl can be reached;
-// else an embedded cluster, on Linux as root. The error says what to install.
+// Choose says where the cluster comes from: existing, kind or embedded. With
+// "auto": the kubeconfig that was named; else kind, where Docker, Podman or
+// nerdctl can be reached; else an embedded cluster, on Linux as root. The error
+// says what to install.
+func Choose(ctx context.Context, c config.Config) (string, error) {
+	switch {
+	case c.Cluster != "auto":
+		return c.Cluster, nil
+	case c.Kubeconfig != "":
+		return "existing", nil
+	}
+	_, noKind := kind.Detect(ctx)
+	if noKind == nil {
+		return "kind", nil
+	}
+	noEmbedded := canEmbed()
+	if noEmbedded == nil {
+		return "embedded", nil
+	}
+	return "", fmt.Errorf("there is nothing to run a cluster on:\n  kind: %w\n  embedded: %w\n"+
+		"or name a cluster of your own with --kubeconfig", noKind, noEmbedded)
+}
+
+// Provider returns the provider of the cluster that Choose has chosen.
 func Provider(ctx context.Context, c config.Config, log *slog.Logger) (cluster.Provider, error) {
-	switch c.Cluster {
+	name, err := Choose(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	switch name {
 	case "existing":
 		return newExisting(c)
 	case "kind":
-		return newKind(c, "", log)
+		return newKind(c, log)
 	case "embedded":
 		return newEmbedded(c, log)
+	default:
+		return nil, fmt.Errorf("there is no kind of cluster called %q", name)
 	}
-	if c.Kubeconfig != "" {
-		return newExisting(c)
+}
+
+// canEmbed tells why this machine cannot run an embedded cluster.
+func canEmbed() error {
+	switch {
+	case runtime.GOOS != "linux":
+		return fmt.Errorf("an embedded cluster needs Linux, and this is %s", runtime.GOOS)
+	case os.Geteuid() != 0:
+		return errors.New("an embedded cluster needs root; run podproof with sudo")
 	}
-	rt, noKind := kind.Detect(ctx)
-	if noKind == nil {
-		return newKind(c, rt, log)
-	}
-	p, noEmbedded := newEmbedded(c, log)
-	if noEmbedded == nil {
-		return p, nil
-	}
-	return nil, fmt.Errorf("there is nothing to run a cluster on:\n%w\n"+
-		"or name a cluster of your own with --kubeconfig", errors.Join(
-		fmt.Errorf("  kind: %w", noKind), fmt.Errorf("  embedded: %w", noEmbedded)))
+	return nil
 }
 
 func newExisting(c config.Config) (cluster.Provider, error) {
@@ -52,9 +76,9 @@ func newExisting(c config.Config) (cluster.Provider, error) {
 	return p, nil
 }
 
-func newKind(c config.Config, rt kind.Runtime, log *slog.Logger) (cluster.Provider, error) {
+func newKind(c config.Config, log *slog.Logger) (cluster.Provider, error) {
 	o := kind.Options{
-		Name: c.ClusterName, Runtime: rt, NodeImage: c.NodeImage,
+		Name: c.ClusterName, NodeImage: c.NodeImage,
 		LockDir: c.Data, Log: log,
 	}
 	if c.KindConfig != "" {
@@ -77,11 +101,8 @@ func newKind(c config.Config, rt kind.Runtime, log *slog.Logger) (cluster.Provid
 }
 
 func newEmbedded(c config.Config, log *slog.Logger) (cluster.Provider, error) {
-	if runtime.GOOS != "linux" {
-		return nil, fmt.Errorf("an embedded cluster needs Linux, and this is %s", runtime.GOOS)
-	}
-	if os.Geteuid() != 0 {
-		return nil, errors.New("an embedded cluster needs root; run podproof with sudo")
+	if err := canEmbed(); err != nil {
+		return nil, err
 	}
 	bin := filepath.Join(c.Cache, "bin")
 	if _, err := os.Stat(filepath.Join(bin, "kubernetes")); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/podproof/podproof/grader"
 )
 
-// pack turns evidence into zstd-compressed JSON; nil evidence into nothing.
-func pack(e *grader.Evidence) ([]byte, error) {
+// Pack turns evidence into zstd-compressed JSON; nil evidence into nothing.
+func Pack(e *grader.Evidence) ([]byte, error) {
 	if e == nil {
 		return nil, nil
 	}

@@ -233,7 +233,7 @@ func (s *Service) Grade(ctx context.Context, learner Learner, ref labs.Ref) (*At
 	if err != nil {
 		return nil, err
 	}
-	evidence, err := pack(report.Evidence)
+	evidence, err := Pack(report.Evidence)
 	if err != nil {
 		return nil, fmt.Errorf("compress the evidence of %s: %w", ref, err)
 	}
