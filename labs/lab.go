@@ -69,8 +69,8 @@ type Task struct {
 	// What follows still holds {{.param}} actions.
 
 	Cases    Cases // only in Says; Instance.Cases are rendered
-	Prompt   Text // Markdown
-	Solution Text // Markdown
+	Prompt   Text  // Markdown
+	Solution Text  // Markdown
 	Hints    []Text
 	// Setup is the manifest of objects that exist at the start; may be empty.
 	Setup string

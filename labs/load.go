@@ -168,15 +168,13 @@ func loadTask(fsys fs.FS, ref Ref) (*Task, Problems) {
 		s, err := parseSource(texts[name])
 		if err != nil {
 			problems = append(problems, Problem{path.Join(dir, name), errorLine(err), 0, err.Error()})
-			continue
+			s = &source{text: texts[name]}
 		}
 		t.sources[name] = s
 	}
 	problems = append(problems, t.decodeParams()...)
 	problems = append(problems, t.checkParams()...)
-	if len(problems) == 0 {
-		problems = t.decodeVariants()
-	}
+	problems = append(problems, t.decodeVariants(problems)...)
 	if len(problems) > 0 {
 		return nil, problems
 	}

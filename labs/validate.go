@@ -111,22 +111,29 @@ func (t *Task) sample() []map[string]any {
 }
 
 // decodeVariants decodes and validates the task with each choice of params. A
-// problem that several choices share is reported once.
-func (t *Task) decodeVariants() Problems {
+// problem that several choices share is reported once, and none where an
+// earlier step has found one.
+func (t *Task) decodeVariants(earlier Problems) Problems {
+	for _, p := range t.Params {
+		if len(p.OneOf) == 0 {
+			return nil // there is no variant
+		}
+	}
 	var problems Problems
 	type place struct {
 		file         string
 		line, column int
 	}
 	known := map[place]bool{}
+	for _, p := range earlier {
+		known[place{p.File, p.Line, p.Column}] = true
+	}
 	for i, params := range t.sample() {
 		inst, found := t.instance(t.Ref.Lab, params)
-		if len(found) == 0 {
-			found = t.validate(inst)
-		}
-		for _, c := range slices.Sorted(maps.Keys(t.sources)) {
-			if _, err := inst.Case(c); err != nil && strings.Contains(c, "/") {
-				found = append(found, Problem{path.Join(t.dir, c), errorLine(err), 0, err.Error()})
+		found = append(found, t.validate(inst)...)
+		for _, name := range slices.Sorted(maps.Keys(t.sources)) {
+			if _, err := t.sources[name].render(inst.data); err != nil && strings.Contains(name, "/") {
+				found = append(found, Problem{path.Join(t.dir, name), errorLine(err), 0, err.Error()})
 			}
 		}
 		fresh := map[place]bool{}
