@@ -34,15 +34,27 @@ func (c *Client) Provision(ctx context.Context, namespaces []string, progress fu
 	for _, ns := range namespaces {
 		g.Go(func() error {
 			tell("namespace %s", ns)
-			return c.provisionLab(ctx, ns)
+			meta := managed(ns)
+			meta.Labels[LabelLab] = ns
+			return c.provisionLab(ctx, meta)
 		})
 	}
 	return g.Wait()
 }
 
+// ProvisionScratch makes one namespace in which a learner can work and which
+// is thrown away soon: Remove removes it, or Sweep if that does not happen.
+// Provision must have run once before, if only for no namespace.
+func (c *Client) ProvisionScratch(ctx context.Context, namespace string) error {
+	meta := managed(namespace)
+	meta.Labels[LabelScratch] = ""
+	meta.Annotations = ownership()
+	return c.provisionLab(ctx, meta)
+}
+
 // provisionLearner makes what all labs share.
 func (c *Client) provisionLearner(ctx context.Context) error {
-	if err := c.ensureNamespace(ctx, SystemNamespace, nil); err != nil {
+	if err := c.ensureNamespace(ctx, managed(SystemNamespace)); err != nil {
 		return err
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: managed(LearnerAccount)}
@@ -60,8 +72,9 @@ func (c *Client) provisionLearner(ctx context.Context) error {
 	})
 }
 
-func (c *Client) provisionLab(ctx context.Context, ns string) error {
-	if err := c.ensureNamespace(ctx, ns, map[string]string{LabelLab: ns}); err != nil {
+func (c *Client) provisionLab(ctx context.Context, namespace metav1.ObjectMeta) error {
+	ns := namespace.Name
+	if err := c.ensureNamespace(ctx, namespace); err != nil {
 		return err
 	}
 	if err := c.put(ctx, ns, "Role", &rbacv1.Role{ObjectMeta: managed(LearnerAccount), Rules: learnerRules()}); err != nil {
@@ -83,12 +96,10 @@ func (c *Client) provisionLab(ctx context.Context, ns string) error {
 
 // ensureNamespace makes a namespace of ours, and waits while an old one of
 // the same name is still going away.
-func (c *Client) ensureNamespace(ctx context.Context, name string, labels map[string]string) error {
+func (c *Client) ensureNamespace(ctx context.Context, meta metav1.ObjectMeta) error {
+	name := meta.Name
 	op := "make namespace " + name
-	want := &corev1.Namespace{ObjectMeta: managed(name)}
-	for k, v := range labels {
-		want.Labels[k] = v
-	}
+	want := &corev1.Namespace{ObjectMeta: meta}
 	err := wait.PollUntilContextCancel(ctx, 250*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		_, err := c.typed.CoreV1().Namespaces().Create(ctx, want, metav1.CreateOptions{FieldManager: Manager})
 		if err == nil {
@@ -185,34 +196,20 @@ func (c *Client) Unprovision(ctx context.Context, progress func(step string)) er
 	return classify("wait until podproof's namespaces are gone", err)
 }
 
-// Remove deletes lab namespaces and waits until they are gone. A namespace
-// that podproof did not make is refused.
-func (c *Client) Remove(ctx context.Context, namespaces ...string) error {
-	for _, name := range namespaces {
-		have, err := c.typed.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return classify("look at namespace "+name, err)
-		}
-		if have.Labels[LabelManaged] != Manager {
-			return fmt.Errorf("remove namespace %s: %w", name, ErrForeign)
-		}
-		if err := c.removeNamespace(ctx, name); err != nil {
-			return err
-		}
+// Remove begins the removal of a namespace of ours and does not wait for its
+// end. One that podproof did not make is refused with ErrForeign.
+func (c *Client) Remove(ctx context.Context, namespace string) error {
+	have, err := c.typed.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
-	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		for _, name := range namespaces {
-			_, err := c.typed.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
-			if err == nil || !apierrors.IsNotFound(err) {
-				return false, err
-			}
-		}
-		return true, nil
-	})
-	return classify("wait until namespaces are gone", err)
+	if err != nil {
+		return classify("look at namespace "+namespace, err)
+	}
+	if have.Labels[LabelManaged] != Manager {
+		return fmt.Errorf("remove namespace %s: %w", namespace, ErrForeign)
+	}
+	return c.removeNamespace(ctx, namespace)
 }
 
 // removeNamespace begins a namespace's removal. Its Pods get no grace: a

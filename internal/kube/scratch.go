@@ -43,17 +43,10 @@ var _ grader.Scratch = (*scratch)(nil)
 // Scratch makes an empty namespace, bounded by a quota on the number of its
 // objects. There is no LimitRange: its defaults would change the copies.
 func (c *Client) Scratch(ctx context.Context) (grader.Scratch, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "podproof-scratch-",
 		Labels:       map[string]string{LabelManaged: Manager, LabelScratch: ""},
-		Annotations: map[string]string{
-			annotationOwner: host + "/" + strconv.Itoa(os.Getpid()),
-			annotationUntil: time.Now().Add(scratchLife).UTC().Format(time.RFC3339),
-		},
+		Annotations:  ownership(),
 	}}
 	made, err := c.typed.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{FieldManager: Manager})
 	if err != nil {
@@ -70,6 +63,18 @@ func (c *Client) Scratch(ctx context.Context) (grader.Scratch, error) {
 		return nil, joined(err, s.Close())
 	}
 	return s, nil
+}
+
+// ownership is what Sweep goes by.
+func ownership() map[string]string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return map[string]string{
+		annotationOwner: host + "/" + strconv.Itoa(os.Getpid()),
+		annotationUntil: time.Now().Add(scratchLife).UTC().Format(time.RFC3339),
+	}
 }
 
 func scratchQuota() *corev1.ResourceQuota {
