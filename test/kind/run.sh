@@ -1,0 +1,60 @@
+#!/bin/bash
+# Runs the tests of this folder on a kind cluster of a private Docker daemon:
+#
+#   test/kind/run.sh [test flags, such as -test.run=Lifecycle]
+#
+# Needs root on Debian with docker.io, mmdebstrap and iptables, Go, and the
+# components in $BIN. All that is built is kept in $WORKDIR. Where Docker runs
+# already and can pull images, `go test -tags kind ./test/kind` does instead.
+#
+# The daemon, its containers and the tests live in network, mount and process
+# namespaces of their own. So they can't change the machine's firewall, reach
+# no network, and all end with this script, however it ends.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${PODPROOF_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/podproof}
+export WORKDIR=${WORKDIR:-$cache/test-kind} BIN=${BIN:-$cache/bin}
+group=podproof-test-kind
+
+if [ "${1-}" != --inside ]; then
+  mkdir -p "$WORKDIR"
+  exec 9>"$WORKDIR/lock"
+  flock 9 # one daemon at a time uses the data folder
+  "$here/node.sh"
+  (cd "$here" && go test -c -tags kind -o "$WORKDIR/kind.test" .)
+  trap 'find /sys/fs/cgroup -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null || true' EXIT
+  unshare --net --mount --pid --fork --kill-child --mount-proc "$0" --inside "$@" 9>&-
+  exit
+fi
+shift
+
+ip link set lo up
+mkdir -p "$WORKDIR"/docker{,-run}
+export DOCKER_HOST=unix://$WORKDIR/docker.sock
+runtime=()
+# Bit 24 is CAP_SYS_RESOURCE.
+capabilities=$((16#$(awk '/^CapBnd/ {print $2}' /proc/self/status)))
+if ((!(capabilities >> 24 & 1))); then
+  runtime=(--add-runtime "without-resource=$here/runc" --default-runtime without-resource)
+fi
+rm -rf "$WORKDIR"/docker-run/* "$WORKDIR/docker.sock"
+dockerd --host "$DOCKER_HOST" --data-root "$WORKDIR/docker" --exec-root "$WORKDIR/docker-run" \
+  --pidfile "$WORKDIR/docker-run/pid" --cgroup-parent "/$group" "${runtime[@]}" >"$WORKDIR/dockerd.log" 2>&1 &
+daemon=$!
+trap 'kill $daemon && wait $daemon || true' EXIT
+for _ in $(seq 150); do
+  docker version >/dev/null 2>&1 && break
+  kill -0 $daemon || { tail -n 20 "$WORKDIR/dockerd.log" >&2; exit 1; }
+  sleep 0.2
+done
+
+image=podproof.dev/test/node:$(sha256sum "$WORKDIR/node.stamp" | cut -c1-12)
+if ! docker image inspect "$image" >/dev/null 2>&1; then
+  docker images --quiet podproof.dev/test/node | xargs --no-run-if-empty docker rmi --force
+  docker import --change 'ENV container=docker' \
+    --change 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]' "$WORKDIR/node.tar" "$image"
+fi
+export PODPROOF_TEST_KIND_IMAGE=$image
+export PODPROOF_TEST_KIND_ARCHIVE=${PODPROOF_TEST_KIND_ARCHIVE:-$cache/images/busybox.tar}
+cd "$here"
+"$WORKDIR/kind.test" -test.v -test.timeout 20m "$@"
