@@ -8,7 +8,4 @@ func (c *compiler) ephemeral(*labs.Ephemeral)     {}
 func (c *compiler) cel(string)                    {}
 func (c *compiler) events(*labs.Events)           {}
 func (c *compiler) env(*labs.Env)                 {}
-func (c *compiler) ambassador(*labs.Ambassador)   {}
-func (c *compiler) adapter(*labs.Adapter)         {}
 func (c *compiler) termination(*labs.Termination) {}
-func (c *compiler) trial(*labs.Trial)             {}
