@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,13 +34,20 @@ func sound(t testing.TB) fstest.MapFS {
 }
 
 // edit changes files as an archive says: a file of the archive replaces one or
-// is added; the lines of "edits" are "delete FILE", "append FILE TEXT" or
-// "FILE: OLD => NEW".
+// is added; the lines of "edits" are "delete FILE" or "FILE: OLD => NEW"; "copy"
+// names a folder and its copy.
 func edit(t *testing.T, files fstest.MapFS, archive *txtar.Archive) {
 	t.Helper()
 	for _, f := range archive.Files {
 		switch f.Name {
 		case "want":
+		case "copy":
+			from, to, _ := strings.Cut(strings.TrimSpace(string(f.Data)), " ")
+			for name, file := range maps.Clone(files) {
+				if rest, ok := strings.CutPrefix(name, from+"/"); ok {
+					files[to+"/"+rest] = file
+				}
+			}
 		case "edits":
 			for line := range strings.Lines(string(f.Data)) {
 				editLine(t, files, strings.TrimRight(line, "\n"))

@@ -56,7 +56,7 @@ func (l *linter) refused(file string) bool {
 func (l *linter) lintLines(file, text string) {
 	lookup := regexp.MustCompile(`\b(nslookup|dig)\b`)
 	network := regexp.MustCompile(`https?://[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.(com|org|net|io|dev)\b|\b(apk add|apt-get|apt install|pip install)\b`)
-	lab := regexp.MustCompile(`(^|[^a-z0-9-])` + regexp.QuoteMeta(l.task.Ref.Lab) + `([^a-z0-9-]|$)`)
+	lab := l.namespaceWord()
 	l.eachLine(text, func(number int, line string) {
 		if lookup.MatchString(line) && !strings.HasPrefix(file, "rejected/") {
 			l.report(file, number, 0, "nslookup and dig are unreliable as waits: use wget or nc -z")
@@ -68,6 +68,11 @@ func (l *linter) lintLines(file, text string) {
 			l.report(file, number, 0, "%s is written out: a learner's namespace may be another, {{.namespace}} is its name", l.task.Ref.Lab)
 		}
 	})
+}
+
+// namespaceWord finds the lab's name where it is used as a namespace's.
+func (l *linter) namespaceWord() *regexp.Regexp {
+	return regexp.MustCompile("(-n[ =]?|[Nn]amespace[=:` ]+|\\bns[=/ ]|[a-z0-9]\\.|`)" + regexp.QuoteMeta(l.task.Ref.Lab) + "([^a-z0-9/-]|$)")
 }
 
 // eachLine visits the lines that do not say that they are wrong on purpose.
@@ -128,7 +133,7 @@ func (l *linter) lintManifest(file, text string, refused bool) {
 
 func (l *linter) lintObject(file string, n *yaml.Node, refused bool) {
 	before := len(l.problems)
-	if ns := find(n, "metadata", "namespace"); ns != nil && ns.Value != sentinel {
+	if ns := find(n, "metadata", "namespace"); ns != nil && ns.Value != sentinel && !strings.Contains(ns.LineComment, onPurpose) {
 		l.report(file, ns.Line, ns.Column, "namespace %s is written out: manifests go into the learner's namespace", ns.Value)
 	}
 	l.lintNodes(file, n, "", refused)
@@ -213,7 +218,7 @@ func (l *linter) lintNodes(file string, n *yaml.Node, key string, refused bool) 
 			l.report(file, value.Line, value.Column, "%s: %s must be in quotes: the API takes text only", name.Value, value.Value)
 		case !refused && unquoted && key == "env" && name.Value == "value":
 			l.report(file, value.Line, value.Column, "the value %s of a variable must be in quotes: the API takes text only", value.Value)
-		case name.Value == "image" && value.Kind == yaml.ScalarNode && !strings.Contains(value.LineComment, onPurpose):
+		case name.Value == "image" && strings.HasSuffix(strings.ToLower(key), "containers") && !strings.Contains(value.LineComment, onPurpose):
 			l.lintImage(file, value.Line, value.Column, value.Value)
 		}
 		l.lintNodes(file, value, name.Value, refused)

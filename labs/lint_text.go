@@ -40,8 +40,7 @@ func (l *linter) lintTexts() {
 
 // lintTextLines reports a namespace that is written out in a text.
 func (l *linter) lintTextLines(t prose) {
-	lab := regexp.MustCompile(`(^|[^a-z0-9/-])` + regexp.QuoteMeta(l.task.Ref.Lab) + `([^a-z0-9/-]|$)`)
-	if m := lab.FindStringIndex(t.text); m != nil {
+	if m := l.namespaceWord().FindStringIndex(t.text); m != nil {
 		t.report(m[0], "%s is written out: a learner's namespace may be another, {{.namespace}} is its name", l.task.Ref.Lab)
 	}
 }
