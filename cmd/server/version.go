@@ -3,22 +3,20 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
-func version() *cobra.Command {
+// version is set by the build: -ldflags "-X main.version=v1.2.3".
+var version = "unknown" //nolint:gochecknoglobals // the linker sets only package variables
+
+func showVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				v = info.Main.Version
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "podproof %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "podproof %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

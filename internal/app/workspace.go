@@ -8,10 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
-
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/podproof/podproof/grader"
 	"github.com/podproof/podproof/internal/cluster"
@@ -28,13 +27,18 @@ type Workspace struct {
 	kubeconfig string // where the learner's is written
 	log        *slog.Logger
 	onStep     cluster.Progress // may be nil
+	history    *kube.Memory
 
 	mu     sync.Mutex
 	state  study.ClusterState
 	client *kube.Client // nil until ready
-	// attached marks a cluster that another process holds; Close leaves it.
-	attached bool
+
+	recorder     sync.WaitGroup
+	stopRecorder context.CancelFunc
 }
+
+// historyLength is how many changes of each namespace are remembered.
+const historyLength = 5000
 
 // NewWorkspace returns a Workspace without a cluster; Up brings it up. The
 // learner's kubeconfig is written to the given path. onStep is called with
@@ -46,7 +50,10 @@ func NewWorkspace(p cluster.Provider, namespaces []string, kubeconfig string, lo
 		kubeconfig: kubeconfig,
 		log:        log,
 		onStep:     onStep,
-		state:      study.ClusterState{Phase: study.ClusterStarting, Provider: p.Name()},
+		history:    kube.NewMemory(historyLength),
+		// Nothing is being recorded yet.
+		stopRecorder: func() {},
+		state:        study.ClusterState{Phase: study.ClusterStarting, Provider: p.Name()},
 	}
 }
 
@@ -67,20 +74,10 @@ func (w *Workspace) Up(ctx context.Context) error {
 }
 
 func (w *Workspace) up(ctx context.Context) error {
-	status, err := w.provider.Status(ctx)
-	if err != nil {
-		return fmt.Errorf("look for the %s cluster: %w", w.provider.Name(), err)
+	if err := w.provider.Ensure(ctx, w.progress); err != nil {
+		return fmt.Errorf("start the %s cluster: %w", w.provider.Name(), err)
 	}
-	w.mu.Lock()
-	w.attached = status.State == cluster.Ready
-	attached := w.attached
-	w.mu.Unlock()
-	if !attached {
-		if err := w.provider.Ensure(ctx, w.progress); err != nil {
-			return fmt.Errorf("start the %s cluster: %w", w.provider.Name(), err)
-		}
-	}
-	client, err := connect(ctx, w.provider, kube.WithLabs(w.namespaces...))
+	client, err := connect(ctx, w.provider, kube.WithLabs(w.namespaces...), kube.WithHistory(w.history))
 	if err != nil {
 		return err
 	}
@@ -89,6 +86,9 @@ func (w *Workspace) up(ctx context.Context) error {
 		return err
 	}
 	if err := w.provision(ctx, client); err != nil {
+		return err
+	}
+	if err := w.record(ctx, client); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -102,15 +102,11 @@ func (w *Workspace) up(ctx context.Context) error {
 
 // connect returns an administrator's client of the provider's cluster.
 func connect(ctx context.Context, p cluster.Provider, opts ...kube.Option) (*kube.Client, error) {
-	raw, err := p.Kubeconfig(ctx)
+	admin, err := restConfig(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig of the %s cluster: %w", p.Name(), err)
+		return nil, err
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(raw)
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig of the %s cluster: %w", p.Name(), err)
-	}
-	client, err := kube.New(config, opts...)
+	client, err := kube.New(admin, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("cluster client: %w", err)
 	}
@@ -136,6 +132,23 @@ func (w *Workspace) provision(ctx context.Context, client *kube.Client) error {
 	// failure to sweep is no reason not to start.
 	if err := client.Sweep(ctx); err != nil {
 		w.log.WarnContext(ctx, "scratch namespaces left behind", "error", err)
+	}
+	return nil
+}
+
+// record watches the labs from now on, until Close.
+func (w *Workspace) record(ctx context.Context, client *kube.Client) error {
+	w.stopRecorder() // of an earlier try
+	w.recorder.Wait()
+	labs := func(namespace string) bool {
+		return slices.Contains(w.namespaces, namespace) || strings.HasPrefix(namespace, "podproof-scratch-")
+	}
+	recorder := kube.NewRecorder(client, labs, w.history, w.log)
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	w.stopRecorder = stop
+	w.recorder.Go(func() { recorder.Run(watching) })
+	if err := recorder.WaitSynced(ctx); err != nil {
+		return fmt.Errorf("watch the labs: %w", err)
 	}
 	return nil
 }
@@ -174,12 +187,10 @@ func writeFile(path string, raw []byte) error {
 // holds it.
 func (w *Workspace) Close(ctx context.Context) error {
 	w.mu.Lock()
-	attached := w.attached
 	w.client = nil
 	w.mu.Unlock()
-	if attached {
-		return nil
-	}
+	w.stopRecorder()
+	w.recorder.Wait()
 	if err := w.provider.Close(ctx); err != nil {
 		return fmt.Errorf("stop the %s cluster: %w", w.provider.Name(), err)
 	}
