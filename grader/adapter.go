@@ -162,7 +162,8 @@ func (a *adapter) follows(ctx context.Context, s *scene) (finding, error) {
 	if original == nil {
 		return f, nil
 	}
-	return s.inScratch(ctx, 0, func(ctx context.Context, b *bench) (finding, error) {
+	limit := labs.Duration(trialLimit) + a.Within
+	return s.inScratch(ctx, limit, func(ctx context.Context, b *bench) (finding, error) {
 		copied := copyPod(original)
 		if err := b.scratch.CopyNeeds(ctx, s.Namespace, &copied.Spec); err != nil {
 			return finding{}, err
