@@ -4,8 +4,8 @@ export function grading(): void {
   let ticking = 0;
   document.addEventListener("htmx:beforeRequest", (event) => {
     const form = event.target as HTMLElement;
-    const clock = form.querySelector<HTMLElement>("[data-clock]");
-    if (!clock) return;
+    const clock = form.closest(".checks")?.querySelector<HTMLElement>("[data-clock]");
+    if (!clock || !form.matches(".check-form")) return;
     const announce = document.getElementById("announce");
     if (announce) announce.textContent = form.dataset.announce ?? "";
     const started = performance.now();
