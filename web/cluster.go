@@ -8,6 +8,11 @@ import (
 
 func (h *Handler) clusterPage(w http.ResponseWriter, r *http.Request) {
 	p := h.page(r)
+	// A failure is said once; while it lasts there is nothing new to show.
+	if p.Cluster.Failed && r.URL.Query().Get("phase") == p.Cluster.Phase() {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	p.Title = p.T("page.cluster")
 	h.render(w, r, http.StatusOK, view.ClusterPage(p))
 }
@@ -18,6 +23,10 @@ func (h *Handler) clusterBand(w http.ResponseWriter, r *http.Request) {
 	p := h.page(r)
 	if p.Cluster.Ready {
 		w.Header().Set("HX-Refresh", "true")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if r.URL.Query().Get("phase") == p.Cluster.Phase() {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -356,20 +356,30 @@ func TestAFailureShowsNothingOfTheInside(t *testing.T) {
 	}
 }
 
-func TestTheClusterBandEndsWhenTheClusterIsReady(t *testing.T) {
-	for phase, want := range map[study.ClusterPhase]struct {
+func TestThePageFollowsTheCluster(t *testing.T) {
+	for name, c := range map[string]struct {
+		phase   study.ClusterPhase
+		path    string
 		status  int
 		refresh string
 		holds   string
 	}{
-		study.ClusterStarting: {200, "", `hx-get="/cluster/band"`},
-		study.ClusterFailed:   {200, "", "could not be started"},
-		study.ClusterReady:    {204, "true", ""},
+		"still starting":           {study.ClusterStarting, "/cluster/band?phase=starting", 204, "", ""},
+		"it has failed":            {study.ClusterFailed, "/cluster/band?phase=starting", 200, "", "could not be started"},
+		"the failure lasts":        {study.ClusterFailed, "/cluster/band?phase=failed", 204, "", ""},
+		"another try":              {study.ClusterStarting, "/cluster/band?phase=failed", 200, "", "coming up"},
+		"ready":                    {study.ClusterReady, "/cluster/band?phase=starting", 204, "true", ""},
+		"steps while it starts":    {study.ClusterStarting, "/cluster?phase=starting", 200, "", "Going somewhere"},
+		"what went wrong":          {study.ClusterFailed, "/cluster", 200, "", "no Docker"},
+		"what went wrong, as said": {study.ClusterFailed, "/cluster?phase=failed", 204, "", ""},
 	} {
-		site := newSite(t, newStudy(t, study.ClusterState{Phase: phase, Problem: "no Docker"}))
-		res, body := send(t, site, request{path: "/cluster/band"})
-		if res.StatusCode != want.status || res.Header.Get("HX-Refresh") != want.refresh || !strings.Contains(body, want.holds) {
-			t.Errorf("%s: %d, refresh %q\n%s", phase, res.StatusCode, res.Header.Get("HX-Refresh"), body)
-		}
+		t.Run(name, func(t *testing.T) {
+			state := starting()
+			state.Phase, state.Problem = c.phase, "no Docker"
+			res, body := send(t, newSite(t, newStudy(t, state)), request{path: c.path})
+			if res.StatusCode != c.status || res.Header.Get("HX-Refresh") != c.refresh || !strings.Contains(body, c.holds) {
+				t.Errorf("%d, refresh %q\n%s", res.StatusCode, res.Header.Get("HX-Refresh"), body)
+			}
+		})
 	}
 }

@@ -28,11 +28,18 @@ type markdown struct {
 }
 
 func newMarkdown() *markdown {
-	clean := bluemonday.UGCPolicy()
+	// No images: each would be a request to somewhere else.
+	clean := bluemonday.NewPolicy()
+	clean.AllowElements("h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "strong", "em", "del", "kbd", "blockquote", "details", "summary")
+	clean.AllowElements("pre", "code", "span")
+	clean.AllowLists()
+	clean.AllowTables()
+	clean.AllowAttrs("href").OnElements("a")
+	clean.AllowURLSchemes("http", "https")
+	clean.AllowRelativeURLs(true)
+	clean.RequireParseableURLs(true)
 	clean.RequireNoReferrerOnLinks(true)
 	clean.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z0-9 -]+$`)).OnElements("pre", "code", "span")
-	// An image would be a request to somewhere else.
-	clean.SkipElementsContent("img", "picture")
 	return &markdown{
 		convert: goldmark.New(
 			goldmark.WithExtensions(

@@ -52,15 +52,17 @@ type Cluster struct {
 	Problem string
 }
 
-// Done counts the steps that are finished.
-func (c Cluster) Done() int {
-	n := 0
-	for _, s := range c.Steps {
-		if s.Done {
-			n++
-		}
+// Phase names what a page shows of the cluster, so that one that asks again
+// can say what it shows already.
+func (c Cluster) Phase() string {
+	switch {
+	case c.Ready:
+		return "ready"
+	case c.Failed:
+		return "failed"
+	default:
+		return "starting"
 	}
-	return n
 }
 
 // Step is one step on the way to a cluster.
