@@ -37,6 +37,25 @@ type Node struct {
 	Name   string
 	Ready  bool
 	Reason string // the Ready condition's message, when not ready
+	// Heard is when the kubelet last renewed its lease, by its own clock;
+	// zero if it has none or this identity may not read it.
+	Heard time.Time
+}
+
+// HeardSince tells whether every node has given a sign of life after the
+// earlier look. Its two times are of one clock, so that of this machine does
+// not matter.
+func (r Report) HeardSince(earlier Report) bool {
+	before := map[string]time.Time{}
+	for _, n := range earlier.Nodes {
+		before[n.Name] = n.Heard
+	}
+	for _, n := range r.Nodes {
+		if then, known := before[n.Name]; known && !n.Heard.After(then) {
+			return false
+		}
+	}
+	return true
 }
 
 // Waiting says in English what keeps the cluster from taking Pods, with at
@@ -84,6 +103,21 @@ func Look(ctx context.Context, config *rest.Config) (Report, error) {
 	default:
 		for _, n := range nodes.Items {
 			report.Nodes = append(report.Nodes, node(n))
+		}
+	}
+
+	leases, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+	case err != nil:
+		return report, err
+	default:
+		for _, l := range leases.Items {
+			for i := range report.Nodes {
+				if report.Nodes[i].Name == l.Name && l.Spec.RenewTime != nil {
+					report.Nodes[i].Heard = l.Spec.RenewTime.Time
+				}
+			}
 		}
 	}
 

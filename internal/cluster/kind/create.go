@@ -227,6 +227,9 @@ func RunHelper(stdin io.Reader, stdout, stderr io.Writer) int {
 	}}
 	c := &cli{runtime: req.Runtime}
 	log := p.logger(func(e podproof.Event) {
+		if ctx.Err() != nil {
+			return // programs that were stopped may look like steps that were done
+		}
 		m := message{Step: e.Step, Text: e.Text, Done: e.Done}
 		if e.Err != nil {
 			m.Failed = e.Err.Error()

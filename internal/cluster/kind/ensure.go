@@ -77,7 +77,7 @@ func (p *Provider) createOrUndo(ctx context.Context, cli *cli, lock *lock, progr
 	}
 	err := p.create(ctx, cli, lock, progress)
 	if err == nil {
-		err = p.awaitReady(ctx, cli, progress)
+		err = p.awaitReady(ctx, cli, false, progress)
 	}
 	if err == nil {
 		// From here on the cluster is whole; its journal ends.
@@ -96,7 +96,8 @@ func (p *Provider) createOrUndo(ctx context.Context, cli *cli, lock *lock, progr
 
 // mend brings a whole cluster up again.
 func (p *Provider) mend(ctx context.Context, cli *cli, found found, progress podproof.Progress) error {
-	if stopped := found.stopped(); len(stopped) > 0 {
+	stopped := found.stopped()
+	if len(stopped) > 0 {
 		err := step(progress, "start", fmt.Sprintf("Starting the stopped kind cluster %q", p.opts.Name), func() error {
 			return cli.start(ctx, stopped)
 		})
@@ -104,14 +105,14 @@ func (p *Provider) mend(ctx context.Context, cli *cli, found found, progress pod
 			return err
 		}
 	}
-	err := p.awaitReady(ctx, cli, progress)
+	err := p.awaitReady(ctx, cli, len(stopped) > 0, progress)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	p.opts.Log.Warn("kind cluster does not become ready; its nodes are restarted", "cluster", p.opts.Name, "error", err)
 	err = step(progress, "restart", "Restarting the nodes", func() error { return cli.restart(ctx, found.nodes) })
 	if err == nil {
-		err = p.awaitReady(ctx, cli, progress)
+		err = p.awaitReady(ctx, cli, true, progress)
 	}
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -122,21 +123,29 @@ func (p *Provider) mend(ctx context.Context, cli *cli, found found, progress pod
 
 // awaitReady waits until every node is Ready and cluster DNS serves. kind's
 // own wait looks at control planes only and is silent when its time is up.
-func (p *Provider) awaitReady(ctx context.Context, cli *cli, progress podproof.Progress) error {
+// After a start the API server still tells what was true before the stop, so
+// a sign of life from each node is waited for as well.
+func (p *Provider) awaitReady(ctx context.Context, cli *cli, started bool, progress podproof.Progress) error {
 	return step(progress, "node-ready", "Waiting for the nodes to become Ready", func() error {
 		ctx, cancel := context.WithTimeoutCause(ctx, p.opts.ReadyTimeout, errTimeout)
 		defer cancel()
 		reason := "the API server has not answered yet"
+		var first *health.Report
 		for {
-			_, waiting, err := p.look(ctx, cli)
+			report, waiting, err := p.look(ctx, cli)
+			if err == nil && first == nil {
+				first = &report
+			}
 			switch {
-			case err == nil && waiting == "":
+			case err == nil && waiting == "" && (!started || report.HeardSince(*first)):
 				return nil
 			case ctx.Err() != nil:
 			case err != nil:
 				reason = err.Error()
-			default:
+			case waiting != "":
 				reason = waiting
+			default:
+				reason = "the nodes' kubelets have not reported since the start"
 			}
 			if err := sleep(ctx, 500*time.Millisecond); err != nil {
 				if errors.Is(err, errTimeout) {
@@ -149,24 +158,24 @@ func (p *Provider) awaitReady(ctx context.Context, cli *cli, progress podproof.P
 }
 
 // look asks the running cluster once; waiting says why it takes no Pods yet.
-func (p *Provider) look(ctx context.Context, cli *cli) (version, waiting string, err error) {
+func (p *Provider) look(ctx context.Context, cli *cli) (report health.Report, waiting string, err error) {
 	nodes, err := cli.nodes(ctx, p.opts.Name)
 	if err != nil {
-		return "", "", err
+		return report, "", err
 	}
 	kubeconfig, err := p.kubeconfig(ctx, cli)
 	if err != nil {
-		return "", "", err
+		return report, "", err
 	}
 	config, err := health.Config(kubeconfig)
 	if err != nil {
-		return "", "", err
+		return report, "", err
 	}
-	report, err := health.Look(ctx, config)
+	report, err = health.Look(ctx, config)
 	if err != nil {
-		return "", "", err
+		return report, "", err
 	}
-	return report.Version, report.Waiting(found{nodes: nodes}.members()), nil
+	return report, report.Waiting(found{nodes: nodes}.members()), nil
 }
 
 // Status looks without changing anything.
@@ -194,7 +203,7 @@ func (p *Provider) Status(ctx context.Context) (podproof.Status, error) {
 	case len(found.stopped()) > 0:
 		return podproof.Status{State: podproof.Stopped, Detail: "the next start starts it again"}, nil
 	}
-	version, waiting, err := p.look(ctx, cli)
+	report, waiting, err := p.look(ctx, cli)
 	switch {
 	case ctx.Err() != nil:
 		return podproof.Status{}, context.Cause(ctx)
@@ -203,9 +212,9 @@ func (p *Provider) Status(ctx context.Context) (podproof.Status, error) {
 	case err != nil:
 		return podproof.Status{State: podproof.Broken, Detail: err.Error()}, nil
 	case waiting != "":
-		return podproof.Status{State: podproof.Starting, Version: version, Detail: waiting}, nil
+		return podproof.Status{State: podproof.Starting, Version: report.Version, Detail: waiting}, nil
 	}
-	return podproof.Status{State: podproof.Ready, Version: version, Detail: p.imageSource()}, nil
+	return podproof.Status{State: podproof.Ready, Version: report.Version, Detail: p.imageSource()}, nil
 }
 
 // imageSource says in English where the labs' images come from.

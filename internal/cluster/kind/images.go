@@ -60,10 +60,23 @@ func (p *Provider) loadImages(ctx context.Context, cli *cli, archives []string, 
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("Loading %s", images)
-		err = step(progress, "images", text, func() error {
-			for _, n := range members {
-				if err := loadInto(ctx, n, path, images); err != nil {
+		var without []nodes.Node
+		for _, n := range members {
+			has, err := hasAll(ctx, n, images)
+			if err != nil {
+				return err
+			}
+			if !has {
+				without = append(without, n)
+			}
+		}
+		if len(without) == 0 {
+			emit(progress, podproof.Event{Step: "images", Text: fmt.Sprintf("The nodes have %s", images), Done: true})
+			continue
+		}
+		err = step(progress, "images", fmt.Sprintf("Loading %s", images), func() error {
+			for _, n := range without {
+				if err := loadInto(ctx, n, path); err != nil {
 					return err
 				}
 			}
@@ -121,19 +134,18 @@ func imagesIn(path string) (images, error) {
 	return all, nil
 }
 
-// loadInto loads the archive into the node unless the node has all its images.
-func loadInto(ctx context.Context, n nodes.Node, path string, want images) error {
-	missing := false
+// hasAll tells whether the node has exactly these images by these names.
+func hasAll(ctx context.Context, n nodes.Node, want images) (bool, error) {
 	for _, img := range want {
 		id, err := imageID(ctx, n, img.name)
-		if err != nil {
-			return err
+		if err != nil || id != img.id {
+			return false, err
 		}
-		missing = missing || id != img.id
 	}
-	if !missing {
-		return nil
-	}
+	return true, nil
+}
+
+func loadInto(ctx context.Context, n nodes.Node, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("image archive: %w", err)

@@ -40,6 +40,10 @@ var steps = []struct{ begins, id, text string }{
 // event reads one of kind's status lines; ok is false for any other line.
 func event(line string) (e podproof.Event, ok bool) {
 	line = strings.TrimSpace(line)
+	if image, pulling := strings.CutPrefix(line, "Pulling image: "); pulling {
+		image = strings.TrimSuffix(image, " ...")
+		return podproof.Event{Step: "node-image", Text: "Pulling " + image + ", about 1 GB"}, true
+	}
 	mark, rest, found := strings.Cut(line, " ")
 	if !found {
 		return e, false

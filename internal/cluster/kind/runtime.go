@@ -114,6 +114,12 @@ func open(ctx context.Context, rt Runtime) (*cli, error) {
 	if err := c.ping(ctx); err != nil {
 		return nil, err
 	}
+	if rt == Docker {
+		// kind takes the two apart: it drives each with options of its own.
+		if out, err := c.run(ctx, "--version"); err == nil && strings.HasPrefix(strings.ToLower(out), "podman") {
+			return nil, &UnavailableError{Runtime: rt, Reason: Unusable, Detail: "the docker command here is Podman's"}
+		}
+	}
 	return c, nil
 }
 
