@@ -21,34 +21,42 @@ func Value(fieldPath string, want, got any, as string) (Compared, error) {
 	if as == "" {
 		as = kindOf(fieldPath)
 	}
-	c, err := value(fieldPath, want, got, as)
+	f, err := compareForms(fieldPath, want, got, as)
 	if err != nil {
 		return Compared{}, fmt.Errorf("field %s: %w", fieldPath, err)
 	}
-	return c, nil
+	return Compared{text(f.want), text(f.got), f.equal}, nil
 }
 
-func value(fieldPath string, want, got any, as string) (Compared, error) {
+// forms are the normal forms of two values, not yet written as text.
+type forms struct {
+	want, got any
+	equal     bool
+}
+
+func formsOf(c Compared, err error) (forms, error) { return forms{c.Want, c.Got, c.Equal}, err }
+
+func compareForms(fieldPath string, want, got any, as string) (forms, error) {
 	switch as {
 	case "command":
 		w, err := words(want)
 		if err != nil {
-			return Compared{}, err
+			return forms{}, err
 		}
 		g, err := words(got)
 		if err != nil {
-			return Compared{Want: shellJoin(normalArgv(w)), Got: text(got)}, nil
+			return forms{want: shellJoin(normalArgv(w)), got: got}, nil
 		}
-		return Command(w, g)
+		return formsOf(Command(w, g))
 	case "quantity", "image", "cron", "duration", "port", "path":
 		switch want.(type) {
 		case map[string]any, []any:
 		default:
-			return scalar(as, text(want), text(got))
+			return formsOf(scalar(as, text(want), text(got)))
 		}
 	case "text", "":
 	default:
-		return Compared{}, fmt.Errorf("values can't be compared as %q", as)
+		return forms{}, fmt.Errorf("values can't be compared as %q", as)
 	}
 	switch w := want.(type) {
 	case map[string]any:
@@ -56,7 +64,7 @@ func value(fieldPath string, want, got any, as string) (Compared, error) {
 	case []any:
 		return list(fieldPath, w, got, as)
 	}
-	return compare(text(want), text(got)), nil
+	return formsOf(compare(text(want), text(got)), nil)
 }
 
 func scalar(as, want, got string) (Compared, error) {
@@ -113,30 +121,30 @@ func inner(fieldPath, as string) string {
 	return as
 }
 
-func mapping(fieldPath string, want map[string]any, got any, as string) (Compared, error) {
+func mapping(fieldPath string, want map[string]any, got any, as string) (forms, error) {
 	g, ok := got.(map[string]any)
 	w, have := map[string]any{}, map[string]any{}
 	equal := ok
 	for key, x := range want {
 		part := fieldPath + "." + key
 		y, found := g[key]
-		c, err := value(part, x, y, inner(part, as))
+		f, err := compareForms(part, x, y, inner(part, as))
 		if err != nil {
-			return Compared{}, fmt.Errorf("%s: %w", key, err)
+			return forms{}, fmt.Errorf("%s: %w", key, err)
 		}
-		w[key] = c.Want
+		w[key] = f.want
 		if found {
-			have[key] = c.Got
+			have[key] = f.got
 		}
-		equal = equal && found && c.Equal
+		equal = equal && found && f.equal
 	}
 	if !ok {
-		return Compared{Want: text(w), Got: text(got)}, nil
+		return forms{want: w, got: got}, nil
 	}
-	return Compared{text(w), text(have), equal}, nil
+	return forms{w, have, equal}, nil
 }
 
-func list(fieldPath string, want []any, got any, as string) (Compared, error) {
+func list(fieldPath string, want []any, got any, as string) (forms, error) {
 	g, ok := got.([]any)
 	anyOrder := len(want) > 0
 	for _, x := range want {
@@ -148,16 +156,16 @@ func list(fieldPath string, want []any, got any, as string) (Compared, error) {
 	table := make([][]bool, len(want)) // which of got each wanted element equals
 	for i, x := range want {
 		table[i] = make([]bool, len(g))
-		c, err := value(fieldPath, x, nil, inner(fieldPath, as))
+		f, err := compareForms(fieldPath, x, nil, inner(fieldPath, as))
 		if err != nil {
-			return Compared{}, fmt.Errorf("element %d: %w", i, err)
+			return forms{}, fmt.Errorf("element %d: %w", i, err)
 		}
-		w[i] = c.Want
+		w[i] = f.want
 		for j, y := range g {
-			if c, err = value(fieldPath, x, y, inner(fieldPath, as)); err != nil {
-				return Compared{}, fmt.Errorf("element %d: %w", i, err)
+			if f, err = compareForms(fieldPath, x, y, inner(fieldPath, as)); err != nil {
+				return forms{}, fmt.Errorf("element %d: %w", i, err)
 			}
-			table[i][j] = c.Equal
+			table[i][j] = f.equal
 		}
 	}
 	equal := ok
@@ -170,9 +178,9 @@ func list(fieldPath string, want []any, got any, as string) (Compared, error) {
 		}
 	}
 	if equal {
-		return Compared{text(w), text(w), true}, nil
+		return forms{w, w, true}, nil
 	}
-	return Compared{Want: text(w), Got: text(got)}, nil
+	return forms{want: w, got: got}, nil
 }
 
 // assign reports whether each row can have a column of its own (a bipartite
@@ -240,9 +248,11 @@ func text(v any) string {
 	case int, int32, int64, uint, uint32, uint64, int8, int16, uint8, uint16:
 		return fmt.Sprint(v)
 	}
-	out, err := json.Marshal(v)
-	if err != nil {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(out)
+	return strings.TrimSuffix(out.String(), "\n")
 }
