@@ -17,8 +17,8 @@ type host struct {
 	MayLowerOOMScore bool
 	// AppArmor is on and can be used.
 	AppArmor bool
-	// Overlay: the data folder's file system can carry overlay mounts.
-	Overlay bool
+	// Snapshotter is how containerd lays the layers of images over one another.
+	Snapshotter string
 	// CNI is the folder of the CNI plugins, Runc the path of runc.
 	CNI, Runc string
 	// Resolvers are the name servers that the node can reach.
@@ -29,12 +29,12 @@ type host struct {
 type settings struct {
 	instance
 	host
-	Node      string
-	NodeIP    netip.Addr
-	DNS       netip.Addr
-	Cgroup    string
-	Dir       string
-	SandboxOf string
+	Node         string
+	NodeIP       netip.Addr
+	DNS          netip.Addr
+	Cgroup       string
+	Dir          string
+	SandboxImage string
 }
 
 const pauseImage = "registry.k8s.io/pause:3.10.1"
@@ -42,7 +42,7 @@ const pauseImage = "registry.k8s.io/pause:3.10.1"
 func newSettings(inst instance, h host) settings {
 	return settings{
 		instance: inst, host: h, Node: nodeName, NodeIP: inst.nodeAddress(), DNS: inst.dnsAddress(),
-		Cgroup: inst.cgroup(), Dir: nodeDir, SandboxOf: pauseImage,
+		Cgroup: inst.cgroup(), Dir: nodeDir, SandboxImage: pauseImage,
 	}
 }
 
@@ -128,9 +128,9 @@ disabled_plugins = [
 [grpc]
   address = "/run/containerd/containerd.sock"
 [plugins.'io.containerd.cri.v1.images']
-  snapshotter = "{{if .Overlay}}overlayfs{{else}}native{{end}}"
+  snapshotter = "{{.Snapshotter}}"
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
-    sandbox = "{{.SandboxOf}}"
+    sandbox = "{{.SandboxImage}}"
 [plugins.'io.containerd.cri.v1.runtime']
   restrict_oom_score_adj = {{not .MayLowerOOMScore}}
   disable_apparmor = {{not .AppArmor}}

@@ -3,13 +3,18 @@ package embedded
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/distribution/reference"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/podproof/podproof/internal/cluster"
 )
@@ -24,8 +29,9 @@ type loadedArchive struct {
 
 // imageStore puts archives into containerd and remembers which it holds.
 type imageStore struct {
-	node *node
-	dir  string // the instance's data folder
+	node        *node
+	dir         string // the instance's data folder
+	snapshotter string // where containerd unpacks
 }
 
 func (s imageStore) record() string { return filepath.Join(s.dir, "images.json") }
@@ -52,7 +58,7 @@ func (s imageStore) load(ctx context.Context, archives []string, progress cluste
 		}
 		step := "image-" + strings.TrimSuffix(filepath.Base(archive), filepath.Ext(archive))
 		err = report(progress, step, "Loading the images of "+filepath.Base(archive), func() error {
-			images, err := s.load1(ctx, archive)
+			images, err := s.loadOne(ctx, archive)
 			loaded[archive] = loadedArchive{Size: st.Size(), Modified: st.ModTime(), Images: images}
 			return err
 		})
@@ -70,23 +76,44 @@ func (s imageStore) load(ctx context.Context, archives []string, progress cluste
 	return nil
 }
 
-// load1 imports one archive and returns the names of its images.
-func (s imageStore) load1(ctx context.Context, archive string) ([]string, error) {
+// loadOne imports one archive and returns the names of its images, as containerd
+// has them.
+func (s imageStore) loadOne(ctx context.Context, archive string) ([]string, error) {
+	images, err := imagesOf(archive)
+	if err != nil {
+		return nil, fmt.Errorf("load the images of %s: %w", archive, err)
+	}
 	f, err := os.Open(archive)
 	if err != nil {
 		return nil, fmt.Errorf("load images: %w", err)
 	}
 	defer f.Close()
 	// The archive comes by standard input: its path may not exist inside the node.
-	out, err := s.ctr(ctx, f, "images", "import", "--local", "--discard-unpacked-layers", "-")
+	_, err = s.ctr(ctx, f, "images", "import", "--local", "--discard-unpacked-layers", "--snapshotter", s.snapshotter, "-")
 	if err != nil {
 		return nil, fmt.Errorf("load the images of %s: %w", archive, err)
 	}
+	return images, nil
+}
+
+// imagesOf reads the full names that a docker-format archive gives its images.
+func imagesOf(archive string) ([]string, error) {
+	manifest, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(archive) })
+	if err != nil {
+		return nil, fmt.Errorf("it is no docker-format archive, as docker save writes it: %w", err)
+	}
 	var images []string
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); len(f) > 0 && strings.Contains(f[0], "/") {
-			images = append(images, f[0])
+	for _, m := range manifest {
+		for _, tag := range m.RepoTags {
+			ref, err := reference.ParseDockerRef(tag)
+			if err != nil {
+				return nil, fmt.Errorf("it names an image %q: %w", tag, err)
+			}
+			images = append(images, ref.String())
 		}
+	}
+	if len(images) == 0 {
+		return nil, errors.New("it gives its images no names")
 	}
 	return images, nil
 }

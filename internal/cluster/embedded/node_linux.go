@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +37,8 @@ type node struct {
 	inst instance
 	init *exec.Cmd
 	gone chan struct{} // closed when init has ended
+	// stopping says that its end is meant.
+	stopping atomic.Bool
 }
 
 // startNode makes the namespaces: processes, mounts and network as described at
@@ -75,8 +78,18 @@ func startNode(ctx context.Context, inst instance, dir, bin string) (*node, erro
 
 // stop ends every process of the node and returns when the kernel has them gone.
 func (n *node) stop() {
+	n.stopping.Store(true)
 	_ = n.init.Process.Kill() // fails only when it has ended already
 	<-n.gone
+}
+
+func (n *node) ended() bool {
+	select {
+	case <-n.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // do runs f on a thread that is inside the namespaces; processes that f starts

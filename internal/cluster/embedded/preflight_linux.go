@@ -74,7 +74,10 @@ func (p *Provider) checkSpace(h *host) error {
 	if err := unix.Statfs(p.Dir, &st); err != nil {
 		return fmt.Errorf("look at the data folder's file system: %w", err)
 	}
-	h.Overlay = st.Type != unix.OVERLAYFS_SUPER_MAGIC
+	// Overlay mounts can't lie on one another.
+	if h.Snapshotter = "overlayfs"; st.Type == unix.OVERLAYFS_SUPER_MAGIC {
+		h.Snapshotter = "native"
+	}
 	if free := st.Bavail * uint64(st.Bsize); free < leastSpace { //nolint:gosec // block sizes are positive
 		return fmt.Errorf("the disk is full: %s has %d MiB left and a cluster needs %d; make room, or set PODPROOF_DATA to a folder elsewhere",
 			p.Dir, free>>20, leastSpace>>20)

@@ -26,6 +26,7 @@ type component struct {
 
 	mu       sync.Mutex
 	cmd      *exec.Cmd
+	started  bool
 	stopping bool
 	deaths   int // since it last ran well
 
@@ -41,13 +42,18 @@ const (
 	ranWell = 30 * time.Second
 )
 
-func startComponent(c command, n *node, logDir string, logger *slog.Logger) *component {
-	p := &component{
+func newComponent(c command, n *node, logDir string, logger *slog.Logger) *component {
+	return &component{
 		command: c, node: n, logger: logger, logPath: filepath.Join(logDir, c.name+".log"),
 		wake: make(chan struct{}), done: make(chan struct{}),
 	}
+}
+
+func (p *component) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = true
 	go p.supervise()
-	return p
 }
 
 func (p *component) supervise() {
@@ -66,6 +72,9 @@ func (p *component) supervise() {
 		p.mu.Unlock()
 		if stopping {
 			return
+		}
+		if p.node.ended() {
+			return // the provider reports that
 		}
 		p.logger.Error("a component of the cluster ended; it is started again",
 			"component", p.name, "after", time.Since(began).Round(time.Millisecond), "again_in", pause, "log", p.logPath, "error", err)
@@ -120,12 +129,16 @@ var errStopped = errors.New("stopped")
 // stop asks the process to end, and insists after grace.
 func (p *component) stop(grace time.Duration) {
 	p.mu.Lock()
+	started := p.started
 	if !p.stopping {
 		p.stopping = true
 		close(p.wake)
 	}
 	p.signal(syscall.SIGTERM)
 	p.mu.Unlock()
+	if !started {
+		return
+	}
 	select {
 	case <-p.done:
 	case <-time.After(grace):

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +27,7 @@ type Provider struct {
 
 	mu         sync.Mutex
 	lock       *os.File // held while the cluster is this process's
+	host       host
 	inst       instance
 	node       *node
 	components []*component
@@ -36,10 +39,7 @@ func New(o Options) *Provider { return &Provider{Options: o.withDefaults()} }
 // Name is "embedded".
 func (*Provider) Name() string { return "embedded" }
 
-const (
-	startLimit = 90 * time.Second
-	stopLimit  = 10 * time.Second
-)
+const startLimit = 90 * time.Second
 
 // Ensure starts the cluster and returns when Pods can run. Where another
 // process runs the cluster of the same folder already, that one is used, and
@@ -47,12 +47,14 @@ const (
 func (p *Provider) Ensure(ctx context.Context, progress cluster.Progress) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.node != nil {
+	if p.node != nil && !p.node.ended() {
 		return p.ready(ctx, progress)
 	}
-	var h host
+	if err := p.shutDown(); err != nil { // of a node that was killed
+		return err
+	}
 	if err := report(progress, "preflight", "Looking for what an embedded cluster needs", func() (err error) {
-		h, err = p.preflight()
+		p.host, err = p.preflight()
 		return err
 	}); err != nil {
 		return err
@@ -71,14 +73,26 @@ func (p *Provider) Ensure(ctx context.Context, progress cluster.Progress) (err e
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("the cluster was not ready within %v; see %s", startLimit, p.logDir()))
 	defer cancel()
-	if err := p.startNode(ctx, h, progress); err != nil {
+	if err := p.startNode(ctx, progress); err != nil {
 		return err
 	}
-	return p.startCluster(ctx, newSettings(p.inst, h), progress)
+	if err := p.startCluster(ctx, newSettings(p.inst, p.host), progress); err != nil {
+		return err
+	}
+	go watch(p.node, p.Logger)
+	return nil
+}
+
+// watch reports a node that ends although nobody stopped it.
+func watch(n *node, logger *slog.Logger) {
+	<-n.gone
+	if !n.stopping.Load() {
+		logger.Error("the cluster's node was killed; start podproof again")
+	}
 }
 
 // startNode cleans up after an earlier, perhaps killed, run and makes the node.
-func (p *Provider) startNode(ctx context.Context, h host, progress cluster.Progress) error {
+func (p *Provider) startNode(ctx context.Context, progress cluster.Progress) error {
 	err := report(progress, "leftovers", "Removing what an earlier run left", func() error {
 		inst, err := readInstance(p.Dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +114,7 @@ func (p *Provider) startNode(ctx context.Context, h host, progress cluster.Progr
 		if p.inst, err = loadInstance(p.Dir, taken); err != nil {
 			return err
 		}
-		s := newSettings(p.inst, h)
+		s := newSettings(p.inst, p.host)
 		if err := s.writeCredentials(p.Dir); err != nil {
 			return err
 		}
@@ -143,16 +157,12 @@ func (p *Provider) startCluster(ctx context.Context, s settings, progress cluste
 	if err != nil {
 		return err
 	}
-	commands := map[string]command{}
 	for _, c := range s.commands() {
-		commands[c.name] = c
+		p.components = append(p.components, newComponent(c, p.node, p.logDir(), p.Logger))
 	}
-	start := func(names ...string) {
-		for _, name := range names {
-			p.components = append(p.components, startComponent(commands[name], p.node, p.logDir(), p.Logger))
-		}
-	}
-	start("etcd", "containerd", "kube-apiserver")
+	// The others would only wait for the API server, with growing patience.
+	first := []string{"etcd", "containerd", "kube-apiserver"}
+	p.startComponents(func(name string) bool { return slices.Contains(first, name) })
 
 	// Images are loaded while the API server starts.
 	images := make(chan error, 1)
@@ -173,7 +183,7 @@ func (p *Provider) startCluster(ctx context.Context, s settings, progress cluste
 		})
 	}
 	if err == nil {
-		start("kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "coredns")
+		p.startComponents(func(name string) bool { return !slices.Contains(first, name) })
 		err = ensureObjects(ctx, client, s)
 	}
 	if err := errors.Join(err, <-images); err != nil {
@@ -242,102 +252,6 @@ func (p *Provider) await(ctx context.Context, progress cluster.Progress, step, t
 	})
 }
 
-// Close stops the cluster, within about five seconds whatever ctx says; its data stays.
-func (p *Provider) Close(context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.shutDown()
-}
-
-// shutDown ends whatever of the cluster runs and releases the folder.
-func (p *Provider) shutDown() error {
-	// Cleaning up must not stop halfway because a caller has lost patience.
-	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-	defer cancel()
-	var err error
-	if p.node != nil {
-		// The store is stopped in order, so that nothing written is lost; all
-		// others only need to be gone, as on a machine that is switched off.
-		p.stopComponents(500*time.Millisecond, func(c *component) bool { return c.name != "etcd" && c.name != "containerd" })
-		p.stopComponents(1500*time.Millisecond, func(*component) bool { return true })
-		p.node.stop()
-		p.node, p.components = nil, nil
-		err = p.inst.cleanUp(ctx)
-		if err == nil {
-			p.inst.Init, p.inst.Forwarding = nil, false
-			err = p.inst.save(p.Dir)
-		}
-	}
-	if p.lock != nil {
-		err = errors.Join(err, p.lock.Close())
-		p.lock = nil
-	}
-	return err
-}
-
-func (p *Provider) stopComponents(grace time.Duration, which func(*component) bool) {
-	var all sync.WaitGroup
-	for _, c := range p.components {
-		if which(c) {
-			all.Go(func() { c.stop(grace) })
-		}
-	}
-	all.Wait()
-}
-
-// cleanUp removes what the instance has on the machine besides its folder.
-func (i instance) cleanUp(ctx context.Context) error {
-	if i.Init != nil {
-		if err := i.Init.end(ctx); err != nil {
-			return err
-		}
-	}
-	// The kernel removes the link with the namespaces, soon after; waiting for it
-	// to do so takes longer than doing it.
-	if _, err := os.Stat("/sys/class/net/" + i.linkName()); err == nil {
-		if err := run(ctx, "ip", "link", "delete", i.linkName()); err != nil {
-			if _, still := os.Stat("/sys/class/net/" + i.linkName()); still == nil {
-				return err
-			}
-		}
-	}
-	return errors.Join(i.closeOutward(ctx), removeCgroup(ctx, cgroupRoot, i.cgroup()))
-}
-
-// Delete stops the cluster, if this process runs it, and removes its folder.
-func (p *Provider) Delete(ctx context.Context, progress cluster.Progress) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, err := os.Stat(p.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if p.lock == nil {
-		held, err := p.acquire()
-		if err != nil {
-			return err
-		}
-		if !held {
-			return fmt.Errorf("the cluster in %s is in use by process %s: stop that podproof first", p.Dir, p.owner())
-		}
-	}
-	return report(progress, "delete", "Removing the cluster", func() error {
-		inst, err := readInstance(p.Dir)
-		if err == nil && p.node == nil {
-			err = inst.cleanUp(ctx)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(err, p.shutDown())
-		}
-		if err := p.shutDown(); err != nil {
-			return err
-		}
-		if err := os.RemoveAll(p.Dir); err != nil {
-			return fmt.Errorf("remove the cluster's folder: %w", err)
-		}
-		return nil
-	})
-}
-
 // Kubeconfig returns the administrator's kubeconfig, also while another process
 // runs the cluster.
 func (p *Provider) Kubeconfig(context.Context) ([]byte, error) {
@@ -357,6 +271,7 @@ func (p *Provider) client() (*kubernetes.Clientset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the cluster's kubeconfig: %w", err)
 	}
+	config.QPS = -1 // the waiting loops pace themselves
 	return kubernetes.NewForConfig(config)
 }
 
@@ -370,8 +285,10 @@ func (p *Provider) LoadImages(ctx context.Context, archives []string, progress c
 	return p.store().load(ctx, archives, progress)
 }
 
-func (p *Provider) store() imageStore { return imageStore{node: p.node, dir: p.Dir} }
-func (p *Provider) logDir() string    { return filepath.Join(p.Dir, nodeLog, "components") }
+func (p *Provider) store() imageStore {
+	return imageStore{node: p.node, dir: p.Dir, snapshotter: p.host.Snapshotter}
+}
+func (p *Provider) logDir() string { return filepath.Join(p.Dir, nodeLog, "components") }
 
 // report brackets f with the events of its step.
 func report(progress cluster.Progress, step, text string, f func() error) error {

@@ -78,6 +78,10 @@ func (p *Provider) Status(ctx context.Context) (cluster.Status, error) {
 		return cluster.Status{State: cluster.Broken, Detail: err.Error()}, nil
 	}
 	if p.mu.TryLock() {
+		if p.node != nil && p.node.ended() {
+			p.mu.Unlock()
+			return cluster.Status{State: cluster.Broken, Detail: "the cluster's node was killed; start podproof again"}, nil
+		}
 		for _, c := range p.components {
 			if err := c.failing(); err != nil {
 				p.mu.Unlock()
