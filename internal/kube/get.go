@@ -107,9 +107,10 @@ func connectFailure(message string) string {
 	return message
 }
 
-// fetch asks with whatever the container has. It prints the status, a line
-// break and the body, or fails with the program's own message. The address
-// comes as an argument, never as shell text.
+// fetch asks with whatever the container has: curl prints the body, a line
+// break and the status; wget the body, and the status with the response's
+// header to stderr. The address comes as an argument, never as shell text.
+// wget's own -T crashes in some builds of busybox, so timeout bounds it.
 const fetch = `
 if command -v curl >/dev/null 2>&1; then
   exec curl -gsS -m 10 -w '\n%{http_code}' -- "$1"
@@ -118,7 +119,9 @@ if command -v wget >/dev/null 2>&1; then w=wget
 elif command -v busybox >/dev/null 2>&1; then w='busybox wget'
 else exit 127
 fi
-$w -S -T 10 -O - "$1"
+# Not wget's own -T: a static busybox that resolves a name under it crashes.
+if command -v timeout >/dev/null 2>&1; then w="timeout 10 $w"; fi
+$w -S -O - "$1"
 `
 
 func (c *Client) getByProgram(ctx context.Context, pod grader.PodRef, container string, u *url.URL) (grader.GetResult, error) {
