@@ -70,7 +70,7 @@ func provider(t *testing.T, name string) (p *kind.Provider, lockDir string) {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("containers: %s", docker(t, "ps", "-a"))
+			t.Logf("containers: %s", runtime(t, "ps", "-a"))
 		}
 		if err := p.Delete(context.Background(), nil); err != nil {
 			t.Errorf("delete after the test: %v", err)
@@ -115,11 +115,16 @@ func (l *log) began(step string) bool {
 	return slices.Contains(l.steps, step)
 }
 
-func docker(t *testing.T, args ...string) string {
+// runtime runs a command of the container runtime that the providers find too.
+func runtime(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("docker", args...).CombinedOutput()
+	program, err := kind.Detect(context.Background())
 	if err != nil {
-		t.Fatalf("docker %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatal(err)
+	}
+	out, err := exec.Command(string(program), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -127,10 +132,10 @@ func docker(t *testing.T, args ...string) string {
 // nothingLeft fails the test if anything of the cluster is still there.
 func nothingLeft(t *testing.T, p *kind.Provider, name, lockDir string) {
 	t.Helper()
-	if left := docker(t, "ps", "--all", "--quiet", "--filter", "label=io.x-k8s.kind.cluster="+name); left != "" {
+	if left := runtime(t, "ps", "--all", "--quiet", "--filter", "label=io.x-k8s.kind.cluster="+name); left != "" {
 		t.Errorf("containers are left: %s", left)
 	}
-	if left := docker(t, "volume", "ls", "--quiet"); left != "" {
+	if left := runtime(t, "volume", "ls", "--quiet"); left != "" {
 		t.Errorf("volumes are left: %s", left)
 	}
 	for _, dir := range []string{os.Getenv("HOME"), lockDir} {
@@ -211,8 +216,8 @@ func TestForeignClusterIsLeftAlone(t *testing.T) {
 	if image == "" {
 		image = kind.DefaultNodeImage
 	}
-	id := docker(t, "create", "--label", "io.x-k8s.kind.cluster="+name, "--label", "io.x-k8s.kind.role=control-plane", image)
-	t.Cleanup(func() { docker(t, "rm", "--force", "--volumes", id) })
+	id := runtime(t, "create", "--label", "io.x-k8s.kind.cluster="+name, "--label", "io.x-k8s.kind.role=control-plane", image)
+	t.Cleanup(func() { runtime(t, "rm", "--force", "--volumes", id) })
 
 	for what, err := range map[string]error{
 		"Ensure":     p.Ensure(t.Context(), nil),
@@ -224,7 +229,7 @@ func TestForeignClusterIsLeftAlone(t *testing.T) {
 		}
 	}
 	status(t, p, podproof.Broken)
-	if state := docker(t, "inspect", "--format", "{{.State.Status}}", id); state != "created" {
+	if state := runtime(t, "inspect", "--format", "{{.State.Status}}", id); state != "created" {
 		t.Errorf("the foreign container is now %s", state)
 	}
 }

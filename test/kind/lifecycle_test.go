@@ -53,7 +53,7 @@ func TestLifecycle(t *testing.T) {
 		}
 	})
 	t.Run("Ensure again changes nothing", func(t *testing.T) {
-		before := docker(t, "ps", "--all", "--quiet", "--no-trunc")
+		before := runtime(t, "ps", "--all", "--quiet", "--no-trunc")
 		l := newLog(t)
 		if err := p.Ensure(t.Context(), l.progress); err != nil {
 			t.Fatal(err)
@@ -64,12 +64,12 @@ func TestLifecycle(t *testing.T) {
 				t.Errorf("step %s ran", step)
 			}
 		}
-		if after := docker(t, "ps", "--all", "--quiet", "--no-trunc"); after != before {
+		if after := runtime(t, "ps", "--all", "--quiet", "--no-trunc"); after != before {
 			t.Errorf("containers changed from %s to %s", before, after)
 		}
 	})
 	t.Run("a stopped cluster is started with what is in it", func(t *testing.T) {
-		docker(t, "stop", name+"-control-plane")
+		runtime(t, "stop", name+"-control-plane")
 		status(t, p, podproof.Stopped)
 		l := newLog(t)
 		if err := p.Ensure(t.Context(), l.progress); err != nil {

@@ -5,22 +5,22 @@
 # that podproof's embedded cluster uses too ($BIN: kubernetes, containerd,
 # containerd-shim-runc-v2, ctr), and crictl. The images that kubeadm asks for
 # are made of those components and stand in the node's image store already, so
-# that no registry is needed.
+# that no registry is needed; the pause image is $PAUSE.
 set -euo pipefail
 : "${WORKDIR:?folder for what is built, outside the checkout}"
 : "${BIN:?folder with kubernetes, containerd, containerd-shim-runc-v2 and ctr}"
+: "${PAUSE:?archive of the pause image}"
 here=$(cd "$(dirname "$0")" && pwd)
 node=$WORKDIR/node
 tools=$WORKDIR/tools
 units=$node/etc/systemd/system
 
 go build -o "$tools/archive" "$here/archive"
-CGO_ENABLED=0 go build -ldflags '-s -w' -o "$tools/pause" "$here/pause"
 [ -x "$tools/crictl" ] ||
   GOBIN=$tools CGO_ENABLED=0 go install -ldflags '-s -w' sigs.k8s.io/cri-tools/cmd/crictl@v1.34.0
 
 # Made anew only when something it is made of has changed.
-stamp=$(cd "$here" && cat root.sh node.sh node/* "$BIN"/{kubernetes,containerd,containerd-shim-runc-v2,ctr} "$tools"/{archive,pause,crictl} | sha256sum)
+stamp=$(cd "$here" && cat root.sh node.sh node/* "$BIN"/{kubernetes,containerd,containerd-shim-runc-v2,ctr} "$tools"/{archive,crictl} "$PAUSE" | sha256sum)
 [ -s "$WORKDIR/node.tar" ] && [ "$stamp" = "$(cat "$WORKDIR/node.stamp" 2>/dev/null)" ] && exit 0
 rm -f "$WORKDIR/node.tar" "$WORKDIR/node.stamp"
 
@@ -80,7 +80,6 @@ for name in "${wanted[@]}"; do
 done
 image "${tags[@]}" "$WORKDIR/components.tar" "${files[@]}"
 image -tag "$coredns" -entrypoint /coredns "$WORKDIR/coredns.tar" "${files[@]}"
-"$tools/archive" -root / -tag "$pause" -entrypoint /pause "$WORKDIR/pause.tar" "$tools/pause=/pause"
 
 # A throw-away containerd on the node's folders unpacks the images.
 store=$WORKDIR/store
@@ -101,11 +100,13 @@ containerd=$!
 trap 'kill $containerd 2>/dev/null || true' EXIT
 ctr() { "$BIN/ctr" --address "$store/containerd.sock" --namespace k8s.io "$@"; }
 for _ in $(seq 100); do ctr version >/dev/null 2>&1 && break; sleep 0.1; done
-for name in components coredns pause; do
-  ctr images import --local --discard-unpacked-layers "$WORKDIR/$name.tar" >/dev/null
-  rm "$WORKDIR/$name.tar"
+for archive in "$WORKDIR/components.tar" "$WORKDIR/coredns.tar" "$PAUSE"; do
+  ctr images import --local --discard-unpacked-layers "$archive" >/dev/null
 done
-ctr images list
+rm "$WORKDIR/components.tar" "$WORKDIR/coredns.tar"
+for name in "${wanted[@]}"; do
+  [ -n "$(ctr images list --quiet "name==$name")" ] || { echo "the node lacks image $name" >&2; exit 1; }
+done
 kill $containerd
 wait $containerd || true
 rm -rf "$store"

@@ -3,23 +3,27 @@
 #
 #   test/kind/run.sh [test flags, such as -test.run=Lifecycle]
 #
-# Needs root on Debian with docker.io, mmdebstrap and iptables, Go, and the
-# components in $BIN. All that is built is kept in $WORKDIR. Where Docker runs
-# already and can pull images, `go test -tags kind ./test/kind` does instead.
+# Needs root on Debian, and Go; missing packages are installed. All that is built
+# is kept in $WORKDIR. Where Docker runs already and can pull images,
+# `go test -tags kind ./test/kind` does without all this.
 #
 # The daemon, its containers and the tests live in network, mount and process
 # namespaces of their own. So they can't change the machine's firewall, reach
 # no network, and all end with this script, however it ends.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cache=${PODPROOF_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/podproof}
-export WORKDIR=${WORKDIR:-$cache/test-kind} BIN=${BIN:-$cache/bin}
+repository=$(cd "$here/../.." && pwd)
+export PODPROOF_CACHE=${PODPROOF_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/podproof}
+export WORKDIR=${WORKDIR:-$PODPROOF_CACHE/test-kind}
+export BIN=$PODPROOF_CACHE/bin PAUSE=$PODPROOF_CACHE/images/pause.tar
 group=podproof-test-kind
 
 if [ "${1-}" != --inside ]; then
   mkdir -p "$WORKDIR"
   exec 9>"$WORKDIR/lock"
   flock 9 # one daemon at a time uses the data folder
+  "$repository/tools/packages.sh" runc:runc iptables:iptables ip:iproute2 dockerd:docker.io mmdebstrap:mmdebstrap
+  "$repository/tools/components.sh" pause containerd containerd-shim-runc-v2 ctr kubernetes images
   "$here/node.sh"
   (cd "$here" && go test -c -tags kind -o "$WORKDIR/kind.test" .)
   trap 'find /sys/fs/cgroup -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null || true' EXIT
@@ -55,6 +59,6 @@ if ! docker image inspect "$image" >/dev/null 2>&1; then
     --change 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]' "$WORKDIR/node.tar" "$image"
 fi
 export PODPROOF_TEST_KIND_IMAGE=$image
-export PODPROOF_TEST_KIND_ARCHIVE=${PODPROOF_TEST_KIND_ARCHIVE:-$cache/images/busybox.tar}
+export PODPROOF_TEST_KIND_ARCHIVE=${PODPROOF_TEST_KIND_ARCHIVE:-$PODPROOF_CACHE/images/busybox.tar}
 cd "$here"
 "$WORKDIR/kind.test" -test.v -test.timeout 20m "$@"

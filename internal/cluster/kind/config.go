@@ -60,12 +60,15 @@ func buildConfig(raw []byte, name, image string) (*v1alpha4.Cluster, error) {
 }
 
 // createOptions keep kind from waiting (podproof does that itself, on all
-// nodes) and from the user's kubeconfig.
+// nodes), from the user's kubeconfig, and from cleaning up after a failure: a
+// cancelled creation's programs are stopped, and a removal that is stopped
+// half-way leaves a container that nothing can use or see rightly.
 func createOptions(req request) []cluster.CreateOption {
 	return []cluster.CreateOption{
 		cluster.CreateWithRawConfig(req.Config),
 		cluster.CreateWithKubeconfigPath(filepath.Join(req.Scratch, "kubeconfig")),
 		cluster.CreateWithWaitForReady(0),
+		cluster.CreateWithRetain(true),
 		cluster.CreateWithDisplayUsage(false),
 		cluster.CreateWithDisplaySalutation(false),
 	}

@@ -97,6 +97,11 @@ func (p *Provider) createOrUndo(ctx context.Context, cli *cli, lock *lock, progr
 // mend brings a whole cluster up again.
 func (p *Provider) mend(ctx context.Context, cli *cli, found found, progress podproof.Progress) error {
 	stopped := found.stopped()
+	for _, n := range stopped {
+		if n.state == damaged {
+			return fmt.Errorf("node %s of kind cluster %q is damaged: %s lists the container but can't tell anything about it; remove the cluster with `podproof down` and start again", n.name, p.opts.Name, cli.runtime)
+		}
+	}
 	if len(stopped) > 0 {
 		err := step(progress, "start", fmt.Sprintf("Starting the stopped kind cluster %q", p.opts.Name), func() error {
 			return cli.start(ctx, stopped)

@@ -5,8 +5,9 @@
 // Every node carries the label [Label]; kind writes it into the node's kubeadm
 // configuration, where it can be read even while the node is stopped. And a
 // labelled volume, the journal, exists from before the first container until
-// the cluster has been ready once; so a cluster whose journal is still there
-// was left half-made by a process that died, and is made anew.
+// the cluster has been ready once, and again while it is being deleted; so a
+// cluster whose journal is there was left half-made by a process that died,
+// and is made anew.
 package kind
 
 import (
@@ -179,6 +180,9 @@ func (p *Provider) Delete(ctx context.Context, progress podproof.Progress) error
 	})
 }
 
+// maxRemovals bounds how often a removal that fails is tried.
+const maxRemovals = 5
+
 // remove deletes until nothing is seen any more: a container whose creation
 // the runtime had begun when its client was killed may appear a little later.
 func (p *Provider) remove(ctx context.Context, cli *cli) error {
@@ -188,6 +192,10 @@ func (p *Provider) remove(ctx context.Context, cli *cli) error {
 	}
 	defer removeQuietly(scratch)
 
+	if err := cli.writeJournal(ctx, p.opts.Name); err != nil {
+		return err
+	}
+	failures := 0
 	for clean := 0; clean < 2; {
 		nodes, err := cli.nodes(ctx, p.opts.Name)
 		if err != nil {
@@ -200,8 +208,11 @@ func (p *Provider) remove(ctx context.Context, cli *cli) error {
 			err = await(ctx, func() error {
 				return cli.kind(p.logger(nil)).Delete(p.opts.Name, filepath.Join(scratch, "kubeconfig"))
 			})
-			if err != nil && ctx.Err() != nil {
-				return err
+			if err != nil {
+				failures++
+			}
+			if err != nil && (ctx.Err() != nil || failures == maxRemovals) {
+				return fmt.Errorf("delete kind cluster %q: %w", p.opts.Name, explain(err))
 			}
 		}
 		if err := sleep(ctx, 300*time.Millisecond); err != nil {

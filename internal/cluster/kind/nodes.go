@@ -18,8 +18,12 @@ const (
 type node struct {
 	name  string
 	role  string // "control-plane", "worker", "external-load-balancer"
-	state string // the runtime's word: "running", "exited", "created", "paused", ...
+	state string // the runtime's word: "running", "exited", "created", "paused", ..., or damaged
 }
+
+// damaged is the state of a container that the runtime lists but can't tell
+// anything about.
+const damaged = "damaged"
 
 func (n node) running() bool { return n.state == "running" }
 
@@ -37,11 +41,14 @@ func (c *cli) nodes(ctx context.Context, clusterName string) ([]node, error) {
 		// Only inspect speaks the same language in all three runtimes.
 		out, err := c.run(ctx, "inspect", "--type", "container", "--format",
 			`{{.State.Status}} {{index .Config.Labels "`+kindRoleLabel+`"}}`, name)
-		if err != nil {
-			if strings.Contains(strings.ToLower(err.Error()), "no such") {
-				continue // it went away just now
-			}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
 			return nil, fmt.Errorf("inspect node %s: %w", name, err)
+		case strings.Contains(strings.ToLower(err.Error()), "no such"):
+			continue // it went away just now
+		default:
+			out = damaged // listed, yet not there: its removal was cut off
 		}
 		state, role, _ := strings.Cut(strings.TrimSpace(out), " ")
 		found = append(found, node{name: name, role: role, state: strings.ToLower(state)})
@@ -52,7 +59,7 @@ func (c *cli) nodes(ctx context.Context, clusterName string) ([]node, error) {
 // found is what there is under the cluster's name.
 type found struct {
 	nodes    []node
-	journal  bool // begun by podproof, never seen ready
+	journal  bool // making or deleting it was begun by podproof and not finished
 	labelled bool // the kubeadm configuration holds our label
 	plain    bool // a kubeadm configuration without our label
 }
@@ -66,7 +73,8 @@ func (f found) foreign() bool {
 	return !f.absent() && !f.labelled && (f.plain || !f.journal)
 }
 
-// halfMade tells that the process which made the cluster died meanwhile.
+// halfMade tells that the process which made or deleted the cluster died
+// meanwhile.
 func (f found) halfMade() bool {
 	return !f.absent() && !f.foreign() && f.journal
 }
@@ -167,7 +175,7 @@ func (c *cli) restart(ctx context.Context, nodes []node) error {
 	return nil
 }
 
-// journal names the volume that says that the cluster is being made.
+// journal names the volume that says that the cluster is being made or deleted.
 func journal(clusterName string) string { return "podproof-kind-" + clusterName + "-unfinished" }
 
 func (c *cli) hasJournal(ctx context.Context, clusterName string) (bool, error) {
@@ -188,7 +196,7 @@ func (c *cli) writeJournal(ctx context.Context, clusterName string) error {
 		return err
 	}
 	if _, err := c.run(ctx, "volume", "create", "--label", Label+"="+clusterName, journal(clusterName)); err != nil {
-		return fmt.Errorf("note that the cluster is being made: %w", err)
+		return fmt.Errorf("note that work on the cluster has begun: %w", err)
 	}
 	return nil
 }
@@ -199,7 +207,7 @@ func (c *cli) removeJournal(ctx context.Context, clusterName string) error {
 		return err
 	}
 	if _, err := c.run(ctx, "volume", "rm", journal(clusterName)); err != nil {
-		return fmt.Errorf("remove the note that the cluster is being made: %w", err)
+		return fmt.Errorf("remove the note that work on the cluster has begun: %w", err)
 	}
 	return nil
 }

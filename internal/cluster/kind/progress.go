@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -96,7 +97,14 @@ func (p *Provider) logger(progress podproof.Progress) *logger {
 	return &logger{log: p.opts.Log, emit: func(e podproof.Event) { emit(progress, e) }}
 }
 
-func (l *logger) Warn(message string)            { l.log.Warn("kind", "message", plain(message)) }
+func (l *logger) Warn(message string) {
+	level := slog.LevelWarn
+	if strings.HasPrefix(message, "enabling experimental") {
+		level = slog.LevelDebug // said of Podman and nerdctl at each call
+	}
+	l.log.Log(context.Background(), level, "kind", "message", plain(message))
+}
+
 func (l *logger) Warnf(format string, a ...any)  { l.Warn(fmt.Sprintf(format, a...)) }
 func (l *logger) Error(message string)           { l.log.Error("kind", "message", plain(message)) }
 func (l *logger) Errorf(format string, a ...any) { l.Error(fmt.Sprintf(format, a...)) }
