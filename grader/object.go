@@ -186,7 +186,10 @@ func (s *Snapshot) otherKind(r ref) Kind {
 // similar returns the name of an object of r's kind that looks like a slip of
 // r's name. Objects that a controller made are no one's slip.
 func (s *Snapshot) similar(r ref) string {
-	best, least := "", 3
+	best, least := "", 2 // a short name allows one slip, a longer one two
+	if len(r.name) > 5 {
+		least = 3
+	}
 	for _, o := range s.objects(r.kind) {
 		if metav1.GetControllerOfNoCopy(o.meta) != nil {
 			continue

@@ -58,7 +58,7 @@ func TestQuantity(t *testing.T) {
 		{"64Mi", "64M", false, "64Mi", "64M"},
 		{"500m", "0.51", false, "500m", "510m"},
 	})
-	invalid(t, equal.Quantity, "1", "", "1 Gi", "1gb", "many", "1GiB", "--1")
+	invalid(t, equal.Quantity, "1", "", "1e-99999999", "1E999999999", "1 Gi", "1gb", "many", "1GiB", "--1")
 }
 
 func TestImage(t *testing.T) {
