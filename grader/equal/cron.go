@@ -19,7 +19,7 @@ type Schedule struct{ Spec, Zone string }
 // controller first sees the CronJob, so it equals only the same @every.
 //
 // Within one zone the comparison is exact for all dates that a calendar can
-// bring. Two zones of different offsets are compared moment by moment over two
+// bring. Two zones of different offsets are compared minute by minute over two
 // years that hold a leap day and each zone's clock changes.
 func Cron(want, got Schedule) (Compared, error) {
 	w, err := parseSchedule(want)
@@ -72,36 +72,14 @@ func (s schedule) fires(other schedule) bool {
 	if s.spec == nil || other.spec == nil {
 		return s.spec == nil && other.spec == nil && s.every == other.every
 	}
-	if sameOffsets(s.spec.Location, other.spec.Location) {
+	if s.spec.Location.String() == other.spec.Location.String() {
 		return sameClock(s.spec, other.spec)
 	}
-	return sameMoments(s.spec, other.spec)
-}
-
-// horizon is two years with a leap day in them.
-func horizon() (from, until time.Time) {
-	return time.Date(2027, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(2029, 7, 1, 0, 0, 0, 0, time.UTC)
-}
-
-// sameOffsets reports whether two zones show the same time throughout the
-// horizon: Etc/UTC and UTC, Japan and Asia/Tokyo.
-func sameOffsets(a, b *time.Location) bool {
-	t, until := horizon()
-	for t.Before(until) {
-		_, x := t.In(a).Zone()
-		_, y := t.In(b).Zone()
-		if x != y {
-			return false
-		}
-		next := until
-		for _, zone := range []*time.Location{a, b} {
-			if _, end := t.In(zone).ZoneBounds(); !end.IsZero() && end.Before(next) {
-				next = end
-			}
-		}
-		t = next
+	stretches := spans(s.spec.Location, other.spec.Location)
+	if sameOffsets(stretches) {
+		return sameClock(s.spec, other.spec)
 	}
-	return true
+	return sameMoments(s.spec, other.spec, stretches)
 }
 
 const (
@@ -109,46 +87,40 @@ const (
 	valueSet = starBit - 1
 )
 
-// sameClock compares two schedules of one zone: they fire at the same times of
-// the same days, or never. Leap years and weekdays repeat after 28 years.
-func sameClock(a, b *cron.SpecSchedule) bool {
-	any := false
-	day := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
-	for ; day.Year() < 2029; day = day.AddDate(0, 0, 1) {
-		x, y := onDay(a, day), onDay(b, day)
-		if x != y {
-			return false
-		}
-		any = any || x
-	}
-	return !any || a.Hour&valueSet == b.Hour&valueSet && a.Minute&valueSet == b.Minute&valueSet
-}
-
 // onDay reports whether a schedule fires on a date, by the rule of cron: where
 // both the day of the month and the weekday are restricted, either will do.
-func onDay(s *cron.SpecSchedule, day time.Time) bool {
-	month := s.Month&(1<<uint(day.Month())) != 0
-	dom := s.Dom&(1<<uint(day.Day())) != 0
-	dow := s.Dow&(1<<uint(day.Weekday())) != 0
+func onDay(s *cron.SpecSchedule, month time.Month, day int, weekday time.Weekday) bool {
+	inMonth := s.Month&(1<<uint(month)) != 0
+	dom := s.Dom&(1<<uint(day)) != 0
+	dow := s.Dow&(1<<uint(weekday)) != 0
 	if s.Dom&starBit != 0 || s.Dow&starBit != 0 {
-		return month && dom && dow
+		return inMonth && dom && dow
 	}
-	return month && (dom || dow)
+	return inMonth && (dom || dow)
 }
 
-// sameMoments compares what two schedules fire one by one.
-func sameMoments(a, b cron.Schedule) bool {
-	t, until := horizon()
-	for {
-		x, y := a.Next(t), b.Next(t)
-		if !x.Equal(y) {
-			return false
+// sameClock compares two schedules of one zone: they fire at the same times of
+// the same days, or never. All dates are those of 14 years: leap or not, and
+// beginning on each weekday.
+func sameClock(a, b *cron.SpecSchedule) bool {
+	ever := false
+	for weekday := time.Sunday; weekday <= time.Saturday; weekday++ {
+		for _, year := range []int{2027, 2028} {
+			today := weekday
+			for month := time.January; month <= time.December; month++ {
+				days := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+				for day := 1; day <= days; day++ {
+					x, y := onDay(a, month, day, today), onDay(b, month, day, today)
+					if x != y {
+						return false
+					}
+					ever = ever || x
+					today = (today + 1) % 7
+				}
+			}
 		}
-		if x.IsZero() || x.After(until) {
-			return true
-		}
-		t = x
 	}
+	return !ever || a.Hour&valueSet == b.Hour&valueSet && a.Minute&valueSet == b.Minute&valueSet
 }
 
 // String writes the schedule with every field spelled out as the values that

@@ -68,7 +68,9 @@ func TestCronByZone(t *testing.T) {
 		{s{"0 9 * * *", "Asia/Tokyo"}, s{"0 0 * * *", ""}, true},
 		{s{"30 1 * * 1-5", "Asia/Kolkata"}, s{"0 20 * * 0-4", ""}, true},
 		{s{"*/5 * * * *", ""}, s{"*/5 * * * *", "America/New_York"}, true},
-		{s{"0 * * * *", ""}, s{"0 * * * *", "Asia/Kolkata"}, false}, // half an hour apart
+		{s{"* * * * *", "Australia/Lord_Howe"}, s{"*/1 * * * *", ""}, true},
+		{s{"0 * * * *", "Australia/Lord_Howe"}, s{"0 * * * *", ""}, false}, // half an hour of summer time
+		{s{"0 * * * *", ""}, s{"0 * * * *", "Asia/Kolkata"}, false},        // half an hour apart
 		{s{"0 9 * * *", ""}, s{"0 9 * * *", "Asia/Tokyo"}, false},
 		{s{"0 0 1 * *", "Asia/Tokyo"}, s{"0 15 31 * *", ""}, false}, // not every month ends on the 31st
 		// The same in winter, another hour in summer.
