@@ -98,7 +98,8 @@ TOML
 "$BIN/containerd" --config "$store/config.toml" >"$store/log" 2>&1 &
 containerd=$!
 trap 'kill $containerd 2>/dev/null || true' EXIT
-ctr() { "$BIN/ctr" --address "$store/containerd.sock" --namespace k8s.io "$@"; }
+# Each call warns of cgroup v1, which is the machine's affair.
+ctr() { "$BIN/ctr" --address "$store/containerd.sock" --namespace k8s.io "$@" 2> >(grep -v DEPRECATION: >&2); }
 for _ in $(seq 100); do ctr version >/dev/null 2>&1 && break; sleep 0.1; done
 for archive in "$WORKDIR/components.tar" "$WORKDIR/coredns.tar" "$PAUSE"; do
   ctr images import --local --discard-unpacked-layers "$archive" >/dev/null

@@ -2,6 +2,8 @@
 # Runs the tests of this folder on a kind cluster of a private Docker daemon:
 #
 #   test/kind/run.sh [test flags, such as -test.run=Lifecycle]
+#   test/kind/run.sh -- COMMAND...    a command beside that daemon instead, such as
+#                                     sh -c 'bin/podproof verify --cluster kind --node-image $NODE_IMAGE'
 #
 # Needs root on Debian, and Go; missing packages are installed. All that is built
 # is kept in $WORKDIR. Where Docker runs already and can pull images,
@@ -26,8 +28,9 @@ if [ "${1-}" != --inside ]; then
   "$repository/tools/components.sh" pause containerd containerd-shim-runc-v2 ctr kubernetes images
   "$here/node.sh"
   (cd "$here" && go test -c -tags kind -o "$WORKDIR/kind.test" .)
+  # Empty groups are all that can outlive the processes.
   trap 'find /sys/fs/cgroup -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null || true' EXIT
-  unshare --net --mount --pid --fork --kill-child --mount-proc "$0" --inside "$@" 9>&-
+  setpriv --pdeathsig KILL unshare --net --mount --pid --fork --kill-child --mount-proc "$0" --inside "$@" 9>&-
   exit
 fi
 shift
@@ -57,6 +60,11 @@ if ! docker image inspect "$image" >/dev/null 2>&1; then
   docker images --quiet podproof.dev/test/node | xargs --no-run-if-empty docker rmi --force
   docker import --change 'ENV container=docker' \
     --change 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]' "$WORKDIR/node.tar" "$image"
+fi
+if [ "${1-}" = -- ]; then
+  shift
+  NODE_IMAGE=$image "$@"
+  exit
 fi
 export PODPROOF_TEST_KIND_IMAGE=$image
 export PODPROOF_TEST_KIND_ARCHIVE=${PODPROOF_TEST_KIND_ARCHIVE:-$PODPROOF_CACHE/images/busybox.tar}
