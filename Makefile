@@ -40,7 +40,7 @@ build: bin/podproof bin/kubectl ## bin/podproof, and bin/kubectl, which is the s
 # The pages' files are embedded in the binary, so they come first.
 bin/podproof: go.mod go.sum $(GO_FILES) $(EMBEDDED_FILES) web/assets/dist/manifest.json
 	@echo "building podproof"
-	@go build -trimpath -ldflags '-s -w -X main.stamp=$(VERSION)' -o $@ ./cmd/server
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/server
 
 # Starts the tests' cluster and runs a command on it.
 bin/harness: go.mod go.sum $(GO_FILES) $(wildcard test/harness/*.go)
