@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -42,7 +43,32 @@ type member struct {
 	rules rules
 }
 
-func members(t reflect.Type) []member {
+// tables holds the members of every struct that a lab's files are decoded into.
+var tables = sync.OnceValue(func() map[reflect.Type][]member {
+	out := map[reflect.Type][]member{}
+	var visit func(t reflect.Type)
+	visit = func(t reflect.Type) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			visit(t.Elem())
+		case reflect.Struct:
+			if _, known := out[t]; known {
+				return
+			}
+			out[t] = readMembers(t)
+			for i := range t.NumField() {
+				visit(t.Field(i).Type)
+			}
+		}
+	}
+	visit(reflect.TypeFor[taskFile]())
+	visit(reflect.TypeFor[labFile]())
+	return out
+})
+
+func members(t reflect.Type) []member { return tables()[t] }
+
+func readMembers(t reflect.Type) []member {
 	var out []member
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -50,7 +76,7 @@ func members(t reflect.Type) []member {
 		switch {
 		case name == "-" || !f.IsExported():
 		case f.Anonymous && (name == "" || strings.Contains(options, "inline")):
-			for _, m := range members(f.Type) {
+			for _, m := range readMembers(f.Type) {
 				m.index = append([]int{i}, m.index...)
 				out = append(out, m)
 			}

@@ -22,6 +22,15 @@ func images() []string { return []string{"busybox:1.36", "nginx:1.27"} }
 // wrong, as a setup that the learner has to mend is.
 const onPurpose = "on purpose"
 
+// What lint looks for in the lines of answers.
+var (
+	dnsLookup       = regexp.MustCompile(`\b(nslookup|dig)\b`)
+	outside         = regexp.MustCompile(`https?://[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.(com|org|net|io|dev)\b|\b(apk add|apt-get|apt install|pip install)\b`)
+	scriptImage     = regexp.MustCompile(`(?:--image[= ]|\bimage: *|\bset image .*=)["']?([a-z0-9][^\s"',}]*)`)
+	scriptNamespace = regexp.MustCompile(`(?:\s-n[ =]?|--namespace[= ]|^\s*namespace: *)["']?([a-z][a-z0-9-]*)`)
+	kubectlCall     = regexp.MustCompile(`\b(kubectl|k)\s|^\s*namespace:`)
+)
+
 // lintAnswers lints the manifests and scripts of the task.
 func (l *linter) lintAnswers() {
 	for _, file := range slices.Sorted(maps.Keys(l.task.sources)) {
@@ -54,14 +63,12 @@ func (l *linter) refused(file string) bool {
 
 // lintLines reports what neither manifests nor scripts should hold.
 func (l *linter) lintLines(file, text string) {
-	lookup := regexp.MustCompile(`\b(nslookup|dig)\b`)
-	network := regexp.MustCompile(`https?://[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.(com|org|net|io|dev)\b|\b(apk add|apt-get|apt install|pip install)\b`)
 	lab := l.namespaceWord()
 	l.eachLine(text, func(number int, line string) {
-		if lookup.MatchString(line) && !strings.HasPrefix(file, "rejected/") {
+		if dnsLookup.MatchString(line) && !strings.HasPrefix(file, "rejected/") {
 			l.report(file, number, 0, "nslookup and dig are unreliable as waits: use wget or nc -z")
 		}
-		if m := network.FindString(line); m != "" {
+		if m := outside.FindString(line); m != "" {
 			l.report(file, number, 0, "labs need no outside network: %s", m)
 		}
 		if lab.MatchString(line) {
@@ -89,18 +96,15 @@ func (l *linter) eachLine(text string, visit func(number int, line string)) {
 // lintScript reports images and namespaces in kubectl's flags and in manifests
 // within the script.
 func (l *linter) lintScript(file, text string) {
-	image := regexp.MustCompile(`(?:--image[= ]|\bimage: *|\bset image .*=)["']?([a-z0-9][^\s"',}]*)`)
-	namespace := regexp.MustCompile(`(?:\s-n[ =]?|--namespace[= ]|^\s*namespace: *)["']?([a-z][a-z0-9-]*)`)
-	kubectl := regexp.MustCompile(`\b(kubectl|k)\s|^\s*namespace:`)
 	l.eachLine(text, func(number int, line string) {
-		for _, m := range image.FindAllStringSubmatch(line, -1) {
+		for _, m := range scriptImage.FindAllStringSubmatch(line, -1) {
 			l.lintImage(file, number, 0, m[1])
 		}
-		if !kubectl.MatchString(line) {
+		if !kubectlCall.MatchString(line) {
 			return
 		}
 		kubectlPart, _, _ := strings.Cut(line, " -- ") // what follows runs in a container
-		if m := namespace.FindStringSubmatch(kubectlPart); m != nil && m[1] != sentinel {
+		if m := scriptNamespace.FindStringSubmatch(kubectlPart); m != nil && m[1] != sentinel {
 			l.report(file, number, 0, "namespace %s is written out: leave it to the context, or use $NAMESPACE", m[1])
 		}
 	})

@@ -133,6 +133,17 @@ func (p prose) says(number string) bool {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
+// What factsOf reads in Markdown.
+var (
+	codeBlock  = regexp.MustCompile("(?ms)^[ \t]*```[^\n]*\n(.*?)^[ \t]*```")
+	codeSpan   = regexp.MustCompile("`([^`\n]+)`")
+	webLink    = regexp.MustCompile(`https?://[!#-&*-=?-\[_a-~]+`)
+	anyAction  = regexp.MustCompile(`\{\{[^}]*\}\}`)
+	listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)] `)
+	kindWord   = regexp.MustCompile(`\b(Pod|Deployment|ReplicaSet|Job|CronJob|Service|ConfigMap|Secret|PersistentVolumeClaim|ServiceAccount)s?\b`)
+	anyNumber  = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`)
+)
+
 // factsOf lists the facts of a Markdown text by "kind value".
 func factsOf(text string) map[string]fact {
 	facts := map[string]fact{}
@@ -156,7 +167,7 @@ func factsOf(text string) map[string]fact {
 	}
 	part := func(m []int, group int) string { return text[m[2*group]:m[2*group+1]] }
 
-	take(regexp.MustCompile("(?ms)^[ \t]*```[^\n]*\n(.*?)^[ \t]*```"), func(m []int) {
+	take(codeBlock, func(m []int) {
 		offset := m[2]
 		for line := range strings.Lines(part(m, 1)) {
 			add("line of code", "`"+codeLine(line)+"`", offset)
@@ -164,20 +175,20 @@ func factsOf(text string) map[string]fact {
 		}
 	})
 	delete(facts, "line of code ``")
-	take(regexp.MustCompile("`([^`\n]+)`"), func(m []int) { add("code", "`"+part(m, 1)+"`", m[0]) })
-	take(regexp.MustCompile(`https?://[!#-&*-=?-\[_a-~]+`), func(m []int) {
+	take(codeSpan, func(m []int) { add("code", "`"+part(m, 1)+"`", m[0]) })
+	take(webLink, func(m []int) {
 		// The documentation exists in Japanese at a path of its own.
 		link := strings.Replace(strings.TrimRight(part(m, 0), ".,;:"), "https://kubernetes.io/ja/", "https://kubernetes.io/", 1)
 		link, _, _ = strings.Cut(link, "#")
 		add("link", link, m[0])
 	})
-	take(regexp.MustCompile(`\{\{[^}]*\}\}`), func(m []int) {
+	take(anyAction, func(m []int) {
 		add("param", strings.ReplaceAll(part(m, 0), " ", ""), m[0])
 	})
-	take(regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)] `), func([]int) {}) // the numbers of a list
-	take(regexp.MustCompile(`\b(Pod|Deployment|ReplicaSet|Job|CronJob|Service|ConfigMap|Secret|PersistentVolumeClaim|ServiceAccount)s?\b`),
+	take(listNumber, func([]int) {}) // the numbers of a list
+	take(kindWord,
 		func(m []int) { add("kind", part(m, 1), m[0]) })
-	for _, m := range regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`).FindAllIndex(rest, -1) {
+	for _, m := range anyNumber.FindAllIndex(rest, -1) {
 		if m[0] > 0 && isWord(rest[m[0]-1]) {
 			continue // part of a name, as in k8s
 		}
@@ -203,6 +214,10 @@ func codeLine(line string) string {
 	return line
 }
 
+// exactValue is a name, an image or a number; a path or a command may be told
+// for information.
+var exactValue = regexp.MustCompile("^[A-Za-z0-9][A-Za-z0-9_.:=-]*$")
+
 // lintPrompt reports names and numbers that the checks hold a learner to and
 // the prompt does not mention, and the reverse.
 func (l *linter) lintPrompt() {
@@ -216,16 +231,14 @@ func (l *linter) lintPrompt() {
 		}
 	}
 	used := l.checksText() + "\n" + l.inst.Setup
-	// Names, images and numbers; a path or a command may be told for information.
-	exact := regexp.MustCompile("^[A-Za-z0-9][A-Za-z0-9_.:=-]*$")
 	p := l.fileText("prompt.en.md")
-	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatchIndex(p.text, -1) {
+	for _, m := range codeSpan.FindAllStringSubmatchIndex(p.text, -1) {
 		s, err := parseSource(p.text[m[2]:m[3]])
 		if err != nil {
 			continue
 		}
 		span, err := s.render(l.inst.data)
-		if err != nil || !exact.MatchString(span) || span == "localhost" || l.uses(used, span) {
+		if err != nil || !exactValue.MatchString(span) || span == "localhost" || l.uses(used, span) {
 			continue
 		}
 		p.report(m[0], "the prompt mentions `%s`, which no check looks at", span)

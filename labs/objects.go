@@ -51,9 +51,7 @@ func (i *Instance) Objects() []ObjectRef {
 }
 
 // celObject finds the objects that an expression names: pod('web').
-func celObject() *regexp.Regexp {
-	return regexp.MustCompile(`\b(pod|deployment|job|cronJob|service|configMap|secret)\(\s*['"]([^'"]+)['"]\s*\)`)
-}
+var celObject = regexp.MustCompile(`\b(pod|deployment|job|cronJob|service|configMap|secret)\(\s*['"]([^'"]+)['"]\s*\)`)
 
 // objects lists what a check names.
 func (c Check) objects() []ObjectRef {
@@ -81,7 +79,7 @@ func (c Check) objects() []ObjectRef {
 			}
 		}
 	}
-	for _, m := range celObject().FindAllStringSubmatch(c.CEL, -1) {
+	for _, m := range celObject.FindAllStringSubmatch(c.CEL, -1) {
 		s := map[string]Subject{
 			"pod": {Pod: m[2]}, "deployment": {Deployment: m[2]}, "job": {Job: m[2]}, "cronJob": {CronJob: m[2]},
 			"service": {Service: m[2]}, "configMap": {ConfigMap: m[2]}, "secret": {Secret: m[2]},
