@@ -48,6 +48,7 @@ func (l *linter) lintTextLines(t prose) {
 // prose is a text and a way to report a problem at a byte offset of it.
 type prose struct {
 	lang   string
+	exact  bool // each name counts: a prompt
 	text   string
 	report func(offset int, format string, args ...any)
 }
@@ -57,7 +58,7 @@ func (l *linter) fileText(file string) prose {
 	if s == nil {
 		s = &source{}
 	}
-	return prose{langOf(file), s.text, func(offset int, format string, args ...any) {
+	return prose{langOf(file), strings.HasPrefix(file, "prompt."), s.text, func(offset int, format string, args ...any) {
 		line, column := s.position(offset)
 		l.report(file, line, column, format, args...)
 	}}
@@ -76,7 +77,7 @@ func (l *linter) yamlText(where ...any) prose {
 	if where[len(where)-1] == "ja" {
 		lang = "Japanese"
 	}
-	return prose{lang, n.Value, func(_ int, format string, args ...any) {
+	return prose{lang, false, n.Value, func(_ int, format string, args ...any) {
 		l.report("task.yaml", n.Line, n.Column, format, args...)
 	}}
 }
@@ -96,7 +97,12 @@ func (l *linter) compareTexts(en, ja prose) {
 	lacks := func(a prose, facts map[string]fact, b prose, others map[string]fact) {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
 			f := facts[key]
-			if _, ok := others[key]; ok || f.kind == "number" && b.says(f.value) {
+			switch _, ok := others[key]; {
+			case ok, f.kind == "number" && b.says(f.value):
+				continue
+			case f.kind == "kind" && !a.exact:
+				// A hint or an explanation may leave out what its language can
+				// do without.
 				continue
 			}
 			a.report(f.offset, "the %s %s stands in the %s text only", f.kind, f.value, a.lang)
