@@ -97,7 +97,9 @@ func (p prints) add(kind string, o *metav1.ObjectMeta, content any, fleeting boo
 	if kind == "Job" {
 		labels = nil // like the template's
 	}
-	delete(annotations, "deployment.kubernetes.io/revision")
+	if delete(annotations, "deployment.kubernetes.io/revision"); len(annotations) == 0 {
+		annotations = nil // none, whether the controller has been here or not
+	}
 	raw, err := json.Marshal([]any{labels, annotations, content})
 	if err != nil {
 		// API types always encode; say so where it shows if one does not.
