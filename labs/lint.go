@@ -1,6 +1,7 @@
 package labs
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"reflect"
@@ -136,7 +137,11 @@ func (l *linter) meaning(s Script) string {
 	nodes, _ := parseYAML(s.File, s.Text)
 	var out strings.Builder
 	for _, n := range nodes {
-		fmt.Fprintln(&out, (&decoder{}).value(n)) // maps print in the order of their keys
+		data, err := json.Marshal((&decoder{}).value(n)) // in the order of keys
+		if err != nil {
+			return s.Text
+		}
+		out.Write(data)
 	}
 	return out.String()
 }

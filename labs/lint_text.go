@@ -256,6 +256,10 @@ func (l *linter) uses(used, span string) bool {
 	if mentions(used, span) {
 		return true
 	}
+	// A field's name may be part of a matcher's: args, usesArgs.
+	if strings.IndexFunc(span, notLetter) < 0 && strings.Contains(strings.ToLower(used), strings.ToLower(span)) {
+		return true
+	}
 	parts := strings.FieldsFunc(span, func(r rune) bool { return strings.ContainsRune(":/=.", r) })
 	for _, part := range parts {
 		if part != "localhost" && part != "http" && !mentions(used, part) {
