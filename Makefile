@@ -86,7 +86,7 @@ bench: build ## measure; fails where a figure is short of its goal
 	@case "$$(bin/podproof internal cluster)" in \
 	embedded) $(MAKE) --no-print-directory embedded-parts ;; \
 	esac
-	@go run ./test/bench -podproof bin/podproof -name '$(NAME)'
+	@go run ./test/bench --name '$(NAME)'
 
 test-kind: build ## the whole product on a real kind cluster
 	@test/kind/run.sh
