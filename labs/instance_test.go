@@ -257,3 +257,27 @@ func FuzzLoadNeverPanics(f *testing.F) {
 		}
 	})
 }
+
+func TestEmbeddedCatalogueIsSoundInEveryVariant(t *testing.T) {
+	catalog, err := labs.Load(labs.Embedded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := labs.Lint(catalog); len(problems) > 0 {
+		t.Error(problems)
+	}
+	for _, lab := range catalog.Labs {
+		for _, task := range lab.Tasks {
+			for i := range task.Variants() {
+				inst, err := task.InstanceOf(lab.Name, task.Variant(i))
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if inst.Points() == 0 || len(inst.Objects()) == 0 {
+					t.Errorf("%s: %d points, %d objects", task.Ref, inst.Points(), len(inst.Objects()))
+				}
+			}
+		}
+	}
+}
