@@ -57,7 +57,8 @@ func classOf(err error) error {
 		return ErrNotFound
 	case apierrors.IsInvalid(err) && immutable(err.Error()):
 		return ErrImmutable
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), meta.IsNoMatchError(err):
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), meta.IsNoMatchError(err),
+		strings.Contains(err.Error(), "failed to create typed patch object"): // a status 500 for a field that the schema lacks
 		return ErrRefused
 	case apierrors.IsServiceUnavailable(err), utilnet.IsConnectionRefused(err), utilnet.IsConnectionReset(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err):
 		return ErrUnreachable

@@ -118,14 +118,14 @@ func (c *podConn) LocalAddr() net.Addr              { return podAddr{} }
 func (c *podConn) RemoteAddr() net.Addr             { return podAddr{} }
 
 // remoteError returns what the kubelet reported, "" where it reported nothing.
-// The report may come a moment after the data stream has ended.
+// The report comes, empty or not, after the data stream has ended.
 func (c *podConn) remoteError(ctx context.Context) string {
 	select {
 	case m := <-c.failure:
 		return m
 	case <-ctx.Done():
 		return ""
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(5 * time.Second):
 		return ""
 	}
 }
