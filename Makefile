@@ -22,7 +22,7 @@ EMBEDDED_FILES := $(shell find labs migrations internal/text/catalog -type f -no
 # packages, components, images: what the embedded cluster is made of.
 -include tools/components.mk
 
-.PHONY: help run build assets test unit cluster-tests verify journeys bench lint generate drift test-kind clean embedded-parts
+.PHONY: help run build assets test unit cluster-tests embedded-tests verify journeys bench lint generate drift test-kind clean embedded-parts
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-16s %s\n", $$1, $$2}'
@@ -73,13 +73,20 @@ test: ## everything: drift, lint, unit tests, a real cluster, every task proved,
 unit: web/assets/dist/manifest.json ## tests that need no cluster
 	@go test ./...
 
-cluster-tests: ## tests on the cluster of PODPROOF_TEST_KUBECONFIG
-	@go test -tags cluster -count 1 -p 1 -timeout 15m ./...
+# Packages that have tests with a build tag.
+tagged = $(sort $(dir $(addprefix ./,$(shell git grep -lE '^//go:build .*\b$(1)\b' -- '*_test.go'))))
+
+cluster-tests: build ## tests on the cluster of PODPROOF_TEST_KUBECONFIG
+	@go test -tags cluster -count 1 -p 1 -timeout 15m $(call tagged,cluster)
+
+embedded-tests: embedded-parts ## start, stop, kill and restart embedded clusters
+	@go test -tags embedded -count 1 -p 1 -timeout 15m $(call tagged,embedded)
 
 verify: build ## prove every task of the catalogue on the cluster of PODPROOF_TEST_KUBECONFIG
 	@bin/podproof verify --cluster existing --kubeconfig "$$PODPROOF_TEST_KUBECONFIG"
 
 journeys: build ## browser journeys on the cluster of PODPROOF_TEST_KUBECONFIG
+	@test -n "$${CHROMIUM:-}" || tools/packages.sh chromium:chromium
 	@PODPROOF_BIN="$(CURDIR)/bin/podproof" go test -tags browser -count 1 -timeout 15m ./test/browser/...
 
 bench: build ## measure; fails where a figure is short of its goal

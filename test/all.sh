@@ -65,6 +65,7 @@ step "unit tests" make --no-print-directory unit
 kind_of_cluster=$(bin/harness -choose)
 if [ "$kind_of_cluster" = embedded ]; then
   step "embedded parts" make --no-print-directory embedded-parts || finish
+  step "embedded clusters" make --no-print-directory embedded-tests
 fi
 echo "== cluster: ${kind_of_cluster:-none}"
 bin/harness "$0" cluster || echo "cluster                  FAILED" >>"$summary"
