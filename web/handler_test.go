@@ -314,6 +314,45 @@ func TestGradingMayOutlastTheLimitsOfPages(t *testing.T) {
 	}
 }
 
+func TestAnActionGoesOnWithoutItsPageAndEndsWithTheServer(t *testing.T) {
+	for name, want := range map[string]error{"the page has gone": nil, "the server ends": context.Canceled} {
+		t.Run(name, func(t *testing.T) {
+			s := slow{newStudy(t, starting()), 300 * time.Millisecond, make(chan error, 1)}
+			texts, err := text.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			log := slog.New(slog.DiscardHandler)
+			handler, err := web.New(s, texts, built(), log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			life, end := context.WithCancel(t.Context())
+			defer end()
+			site := httptest.NewUnstartedServer(handler)
+			site.Config = web.Server(life, handler, log)
+			site.Start()
+			t.Cleanup(site.Close)
+			visit, leave := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer leave()
+			req, err := http.NewRequestWithContext(visit, http.MethodPost, site.URL+withoutSetup+"/grade", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+				t.Fatal("the grading was too quick for this test")
+			}
+			if want != nil {
+				end()
+			}
+			if err := <-s.err; !errors.Is(err, want) {
+				t.Errorf("the grading ended with %v, want %v", err, want)
+			}
+		})
+	}
+}
+
 func TestFilesAreCompressedAndKeptForEver(t *testing.T) {
 	site := newSite(t, newStudy(t, starting()))
 	for accept, want := range map[string]string{

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -122,10 +121,6 @@ func (h *Handler) recoverer(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
-}
-
-func contextOf(ctx context.Context) func(net.Listener) context.Context {
-	return func(net.Listener) context.Context { return ctx }
 }
 
 // problemOf gives a status its words; a text given explains it better than

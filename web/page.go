@@ -48,8 +48,9 @@ func (h *Handler) cluster(p view.Page, s study.ClusterState) view.Cluster {
 		out.Name += " " + s.Version
 	}
 	for _, step := range s.Steps {
+		// The step's own text is English and may know more than its name does.
 		text := step.Text
-		if id := "cluster.step." + step.ID; h.texts.Has(id) {
+		if id := "cluster.step." + step.ID; p.Lang != string(labs.English) && h.texts.Has(id) {
 			text = p.T(id)
 		}
 		out.Steps = append(out.Steps, view.Step{Text: text, Done: step.Done, Problem: step.Problem})
@@ -60,6 +61,9 @@ func (h *Handler) cluster(p view.Page, s study.ClusterState) view.Cluster {
 // render sends a page. It is built in full first, so that a failure becomes an
 // error page instead of half a page.
 func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
+	if r.Context().Err() != nil {
+		return // the browser has gone
+	}
 	var b bytes.Buffer
 	if err := c.Render(r.Context(), &b); err != nil {
 		h.log.ErrorContext(r.Context(), "page not rendered", "path", r.URL.Path, "err", err)
@@ -102,7 +106,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (h *Handler) explain(r *http.Request, err error) study.Problem {
 	problem := study.Explain(err)
 	log := h.log.InfoContext
-	if problem.HTTP >= http.StatusInternalServerError {
+	if problem.HTTP >= http.StatusInternalServerError && r.Context().Err() == nil {
 		log = h.log.ErrorContext
 	}
 	log(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "code", problem.Code, "err", err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -103,8 +104,12 @@ const (
 	actionTimeout = 5 * time.Minute
 )
 
+// lifeKey finds the server's own context in a request's.
+type lifeKey struct{}
+
 // Server returns a server for the site with its limits set; the caller gives
-// it a listener on a loopback address. Requests end when ctx does.
+// it a listener on a loopback address. Requests end when ctx does, and so do
+// actions that go on after their page has gone.
 func Server(ctx context.Context, handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -114,6 +119,6 @@ func Server(ctx context.Context, handler http.Handler, log *slog.Logger) *http.S
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		BaseContext:       contextOf(ctx),
+		BaseContext:       func(net.Listener) context.Context { return context.WithValue(ctx, lifeKey{}, ctx) },
 	}
 }

@@ -67,7 +67,7 @@ func (h *Handler) titles(ctx context.Context) (map[labs.Ref]labs.Text, error) {
 // regions that it replaces from the same page.
 func (h *Handler) act(notice string, do func(context.Context, study.Learner, labs.Ref) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), actionTimeout)
+		ctx, cancel := actionContext(r)
 		defer cancel()
 		// The action may outlast the server's limits for pages, and a read
 		// limit that passes would end the request's context.
@@ -93,6 +93,21 @@ func (h *Handler) act(notice string, do func(context.Context, study.Learner, lab
 			keep(w, noticeCookie, notice, 60)
 		}
 		http.Redirect(w, r, taskPath(ref), http.StatusSeeOther)
+	}
+}
+
+// actionContext lets an action go on when its page is reloaded or closed, since
+// a half-done reset helps nobody and a grading is kept; it ends with the server.
+func actionContext(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), actionTimeout)
+	life, ok := r.Context().Value(lifeKey{}).(context.Context)
+	if !ok {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(life, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
 	}
 }
 

@@ -249,10 +249,15 @@ func eval[R any](b *tab, expression string) R {
 	return v
 }
 
-// await waits until a JavaScript expression is true.
+// await waits until a JavaScript expression is true. While a page gives way to
+// the next, nothing is.
 func (b *tab) await(expression string, within time.Duration) {
 	b.Helper()
-	for deadline := time.Now().Add(within); !eval[bool](b, "Boolean("+expression+")"); time.Sleep(50 * time.Millisecond) {
+	guarded := "(() => { try { return Boolean(" + expression + ") } catch { return false } })()"
+	for deadline := time.Now().Add(within); ; time.Sleep(50 * time.Millisecond) {
+		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](guarded)); err == nil && ok {
+			return
+		}
 		if time.Now().After(deadline) {
 			b.shot("failed-" + strings.ReplaceAll(b.Name(), "/", "-"))
 			b.Fatalf("not within %s: %s\n%s", within, expression, b.text("main"))

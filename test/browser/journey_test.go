@@ -31,6 +31,7 @@ func (b *tab) check(number int) {
 // reset begins the task anew by the page's own means.
 func (b *tab) reset() {
 	b.Helper()
+	eval[any](b, "document.querySelector('.notice')?.remove()")
 	b.do(chromedp.Click(chromedp.CSS(".workspace .ask > summary")), chromedp.Click(chromedp.CSS(".workspace .ask button")))
 	b.await("document.querySelector('.notice')?.getAttribute('role') === 'status'", 2*time.Minute)
 }

@@ -109,7 +109,7 @@ func HelpRegion(p Page, m Task) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" hx-target=\"#help\" hx-select=\"#help\" hx-swap=\"outerHTML\" hx-sync=\"this:drop\"><button id=\"hint-button\" class=\"btn btn-soft\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" hx-target=\"#help\" hx-select=\"#help\" hx-select-oob=\"#notice\" hx-swap=\"outerHTML\" hx-sync=\"this:drop\"><button id=\"hint-button\" class=\"btn btn-soft\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -192,7 +192,7 @@ func HelpRegion(p Page, m Task) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" hx-target=\"#help\" hx-select=\"#help\" hx-swap=\"outerHTML\" hx-sync=\"this:drop\"><button class=\"btn btn-soft\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" hx-target=\"#help\" hx-select=\"#help\" hx-select-oob=\"#notice\" hx-swap=\"outerHTML\" hx-sync=\"this:drop\"><button class=\"btn btn-soft\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
