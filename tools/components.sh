@@ -19,10 +19,10 @@ inputs_of() {
     case $1 in
     kubernetes) kubernetes_flags && cat tools/kubernetes/*.go tools/kubernetes/go.mod tools/kubernetes/go.sum ;;
     pause) cat tools/images/pause/*.go ;;
-    images) find tools/images -type f | LC_ALL=C sort | xargs cat && cat /etc/debian_version 2>/dev/null ;;
+    images) find tools/images -type f | LC_ALL=C sort | xargs cat ;;
     *) cat tools/containerd/go.mod tools/containerd/go.sum ;;
     esac
-    cat tools/components.sh
+    declare -f kubernetes_flags go_build build
 }
 
 # progress NAME TOTAL reads what `go build -v` prints, one compiled package a

@@ -14,43 +14,88 @@ import (
 	"strings"
 )
 
-// apt fetches packages and reads their files, as any user and without
-// installing anything on the machine.
-type apt struct{ dir string }
+// release is the Debian release whose packages the images are made of, whatever
+// the machine itself runs: it is the one whose versions are nearest to the
+// images that the labs name, and its busybox has no known fault (that of
+// Debian 12 crashes on wget -T).
+const release = "trixie"
+
+const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+// apt fetches packages and reads their files, as any user, with lists and a
+// status of its own: neither the machine's packages nor its settings matter.
+type apt struct {
+	dir    string
+	mirror string
+}
+
+func newApt(ctx context.Context, dir, mirror string) (*apt, error) {
+	for _, program := range []string{"apt-get", "dpkg-deb"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return nil, fmt.Errorf("images are built from Debian packages, and this machine has no %s; take the archives from another machine instead", program)
+		}
+	}
+	if _, err := os.Stat(keyring); err != nil {
+		return nil, fmt.Errorf("verify Debian's packages: %w: apt-get install debian-archive-keyring", err)
+	}
+	for _, d := range []string{"lists/partial", "archives/partial"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	source := fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, release)
+	// An empty status file makes apt believe that nothing is installed.
+	for name, text := range map[string]string{"sources.list": source, "status": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	a := &apt{dir: dir, mirror: mirror}
+	return a, a.run(ctx, "update")
+}
+
+func (a *apt) run(ctx context.Context, args ...string) error {
+	in := func(name string) string { return filepath.Join(a.dir, name) }
+	var argv []string
+	for _, option := range []string{
+		"Dir::Etc::SourceList=" + in("sources.list"), "Dir::Etc::SourceParts=-", "Dir::State::Lists=" + in("lists"),
+		"Dir::State::Status=" + in("status"), "Dir::State::Extended_States=" + in("status"), "Dir::Cache::Archives=" + in("archives"),
+		"Dir::Cache::PkgCache=", "Dir::Cache::SrcPkgCache=", "APT::Sandbox::User=", "Debug::NoLocking=true", "APT::Install-Recommends=false",
+		"Acquire::Languages=none", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false", "Acquire::Retries=3",
+		"DPkg::Post-Invoke=", "APT::Update::Post-Invoke=",
+	} {
+		argv = append(argv, "-o", option)
+	}
+	cmd := exec.CommandContext(ctx, "apt-get", append(append(argv, "-qq", "-y"), args...)...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("apt-get %s (from %s): %w\n%s", strings.Join(args, " "), a.mirror, err, out)
+	}
+	return nil
+}
 
 // fetch downloads the packages with all that they depend on, and returns the
 // paths of the package files.
 func (a *apt) fetch(ctx context.Context, packages ...string) ([]string, error) {
-	if _, err := exec.LookPath("apt-get"); err != nil {
-		return nil, errors.New("images are built from Debian packages, and this machine has no apt-get; load archives of the images from another machine instead")
+	archives := filepath.Join(a.dir, "archives")
+	earlier, err := filepath.Glob(filepath.Join(archives, "*.deb"))
+	if err != nil {
+		return nil, err
 	}
-	for _, d := range []string{"partial"} {
-		if err := os.MkdirAll(filepath.Join(a.dir, d), 0o755); err != nil {
+	for _, deb := range earlier {
+		if err := os.Remove(deb); err != nil {
 			return nil, err
 		}
 	}
-	// An empty status file makes apt believe that nothing is installed.
-	status := filepath.Join(a.dir, "status")
-	if err := os.WriteFile(status, nil, 0o644); err != nil {
+	if err := a.run(ctx, append([]string{"--download-only", "install"}, packages...)...); err != nil {
 		return nil, err
 	}
-	args := []string{
-		"-qq", "-y", "--download-only", "--no-install-recommends",
-		"-o", "Dir::State::status=" + status, "-o", "Dir::Cache::archives=" + a.dir,
-		"-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=", "-o", "Dir::State::extended_states=" + status,
-		"install",
-	}
-	cmd := exec.CommandContext(ctx, "apt-get", append(args, packages...)...)
-	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("fetch %s: %w (is `apt-get update` due?)\n%s", strings.Join(packages, " "), err, out)
-	}
-	found, err := filepath.Glob(filepath.Join(a.dir, "*.deb"))
+	found, err := filepath.Glob(filepath.Join(archives, "*.deb"))
 	sort.Strings(found)
 	return found, err
 }
 
-// version is the package's, without Debian's own suffixes.
+// version is the package's, as Debian writes it.
 func version(ctx context.Context, debs []string, name string) (string, error) {
 	for _, deb := range debs {
 		if !strings.HasPrefix(filepath.Base(deb), name+"_") {

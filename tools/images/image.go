@@ -3,6 +3,8 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -83,6 +85,28 @@ func (i *image) addEntry(p string, h *tar.Header, body io.Reader) error {
 	}
 	i.files[p] = f
 	return nil
+}
+
+// check finds programs and libraries that want a library which is not there.
+func (i *image) check() error {
+	have := map[string]bool{}
+	for p := range i.files {
+		have[path.Base(p)] = true
+	}
+	var problems []error
+	for p, f := range i.files {
+		e, err := elf.NewFile(bytes.NewReader(f.body))
+		if err != nil {
+			continue // not a program
+		}
+		wanted, _ := e.ImportedLibraries() // a static one has none
+		for _, library := range wanted {
+			if !have[library] {
+				problems = append(problems, fmt.Errorf("%s wants %s", p, library))
+			}
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func (i *image) dir(p string, mode fs.FileMode) {

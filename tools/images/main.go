@@ -21,17 +21,27 @@ import (
 func main() {
 	out := flag.String("out", ".", "the `folder` to write the archives to")
 	pause := flag.String("pause", "", "the pause `binary` for the sandbox image")
+	mirror := flag.String("mirror", "http://deb.debian.org/debian", "the Debian archive's `address`; its packages are verified")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := build(ctx, *out, *pause); err != nil {
+	if err := build(ctx, *out, *pause, *mirror); err != nil {
 		fmt.Fprintln(os.Stderr, "images:", err)
 		os.Exit(1)
 	}
 }
 
-func build(ctx context.Context, out, pause string) error {
+func build(ctx context.Context, out, pause, mirror string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "podproof-images-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	packages, err := newApt(ctx, dir, mirror)
+	if err != nil {
 		return err
 	}
 	for _, image := range []struct {
@@ -42,19 +52,17 @@ func build(ctx context.Context, out, pause string) error {
 		{"busybox.tar", busyboxImage},
 		{"nginx.tar", nginxImage},
 	} {
-		dir, err := os.MkdirTemp("", "podproof-image-")
-		if err != nil {
-			return err
+		i, err := image.make(ctx, packages)
+		if err == nil {
+			err = i.check()
 		}
-		i, err := image.make(ctx, &apt{dir: dir})
 		if err == nil {
 			err = i.write(filepath.Join(out, image.file))
 		}
-		_ = os.RemoveAll(dir)
 		if err != nil {
 			return fmt.Errorf("build %s: %w", image.file, err)
 		}
-		fmt.Fprintln(os.Stderr, "images: built", i.ref)
+		fmt.Fprintln(os.Stderr, "images: built", i.ref, i.config.Labels[versionLabel])
 	}
 	return nil
 }

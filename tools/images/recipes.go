@@ -17,6 +17,9 @@ import (
 //go:embed all:files
 var tree embed.FS
 
+// versionLabel tells which version of the program an image really holds.
+const versionLabel = "org.opencontainers.image.version"
+
 func pauseImage(binary string) (*image, error) {
 	b, err := os.ReadFile(binary)
 	if err != nil {
@@ -36,7 +39,7 @@ func busyboxImage(ctx context.Context, a *apt) (*image, error) {
 	}
 	i := newImage("docker.io/library/busybox:1.36")
 	i.config.Cmd = []string{"sh"}
-	i.config.Labels["org.opencontainers.image.version"], err = version(ctx, debs, "busybox-static")
+	i.config.Labels[versionLabel], err = version(ctx, debs, "busybox-static")
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func nginxImage(ctx context.Context, a *apt) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.config.Labels["org.opencontainers.image.version"] = v
+	i.config.Labels[versionLabel] = v
 	i.config.Env = append(i.config.Env, "NGINX_VERSION="+strings.SplitN(v, "-", 2)[0])
 	i.config.Entrypoint = []string{"/docker-entrypoint.sh"}
 	i.config.Cmd = []string{"nginx", "-g", "daemon off;"}
@@ -131,7 +134,7 @@ func nginxImage(ctx context.Context, a *apt) (*image, error) {
 
 // leftOut names packages that others depend on for their installation only.
 func leftOut(deb string) bool {
-	for _, p := range []string{"perl", "debconf", "dpkg_", "openssl_", "init-system-helpers", "libperl", "libgdbm", "libdb5", "iproute2", "lsb-base", "sysvinit-utils", "libbpf", "libelf"} {
+	for _, p := range []string{"perl", "debconf", "dpkg_", "openssl_", "init-system-helpers", "libperl", "libgdbm", "libdb5", "iproute2", "lsb-base", "sysvinit-utils", "libbpf", "libelf", "libsasl2-modules-db"} {
 		if strings.HasPrefix(deb, p) {
 			return true
 		}
