@@ -1,0 +1,1 @@
+kubectl annotate pod orders-api migrated=yes
