@@ -85,6 +85,9 @@ func Load(fsys fs.FS) (*Catalog, error) {
 	return catalog, problems.err()
 }
 
+// hidden files are an editor's or the system's, not the lab's.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") }
+
 func isDir(fsys fs.FS, name string, e fs.DirEntry) bool {
 	if e.IsDir() {
 		return true
@@ -136,6 +139,7 @@ func loadLab(fsys fs.FS, dir string) (*Lab, Problems) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
+		case hidden(name):
 		case e.IsDir() && !seen[name]:
 			problems = append(problems, doc.problem(at(doc.root, "tasks"), "folder %q is not listed", name))
 		case !e.IsDir() && name != "lab.yaml":
@@ -197,7 +201,7 @@ func readFolder(fsys fs.FS, dir string) (map[string]string, Problems) {
 	needed, allowed := taskFiles()
 	caseFile := regexp.MustCompile(`^(accepted|rejected)/[^/]+\.(yaml|sh)$`)
 	err := fs.WalkDir(fsys, dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || e.IsDir() || hidden(e.Name()) {
 			return err
 		}
 		rel := strings.TrimPrefix(name, dir+"/")
