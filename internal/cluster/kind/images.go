@@ -55,37 +55,30 @@ func (p *Provider) loadImages(ctx context.Context, cli *cli, archives []string, 
 	if err != nil {
 		return fmt.Errorf("load images: list nodes: %w", explain(err))
 	}
+	var all images
 	for _, path := range archives {
 		images, err := imagesIn(path)
 		if err != nil {
 			return err
 		}
-		var without []nodes.Node
+		all = append(all, images...)
 		for _, n := range members {
 			has, err := hasAll(ctx, n, images)
 			if err != nil {
 				return err
 			}
-			if !has {
-				without = append(without, n)
+			if has {
+				continue
 			}
-		}
-		if len(without) == 0 {
-			emit(progress, podproof.Event{Step: "images", Text: fmt.Sprintf("The nodes have %s", images), Done: true})
-			continue
-		}
-		err = step(progress, "images", fmt.Sprintf("Loading %s", images), func() error {
-			for _, n := range without {
-				if err := loadInto(ctx, n, path); err != nil {
-					return err
-				}
+			text := fmt.Sprintf("Loading %s", images)
+			emit(progress, podproof.Event{Step: "images", Text: text})
+			if err := loadInto(ctx, n, path); err != nil {
+				emit(progress, podproof.Event{Step: "images", Text: text, Done: true, Err: err})
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 	}
+	emit(progress, podproof.Event{Step: "images", Text: fmt.Sprintf("The nodes have %s", all), Done: true})
 	return nil
 }
 
