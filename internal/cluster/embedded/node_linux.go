@@ -96,13 +96,30 @@ func (n *node) ended() bool {
 // are inside too. Go's other threads are not affected.
 func (n *node) do(f func() error) error {
 	result := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked, so the thread ends here
+	inside := func() {
 		if err := n.enter(); err != nil {
 			result <- fmt.Errorf("enter the node's namespaces: %w", err)
 			return
 		}
 		result <- f()
+	}
+	go func() {
+		runtime.LockOSThread() // never unlocked, so the thread ends with inside
+		if unix.Gettid() != os.Getpid() {
+			inside()
+			return
+		}
+		// The process's first thread is different: it can't end, and what it has
+		// entered the whole process would show and hold. While this goroutine
+		// occupies it, another one gets another thread.
+		defer runtime.UnlockOSThread()
+		elsewhere := make(chan struct{})
+		go func() {
+			defer close(elsewhere)
+			runtime.LockOSThread()
+			inside()
+		}()
+		<-elsewhere
 	}()
 	return <-result
 }
