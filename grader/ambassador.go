@@ -3,6 +3,7 @@ package grader
 import (
 	"context"
 	"fmt"
+	"net"
 	"regexp"
 	"strconv"
 	"strings"
@@ -119,8 +120,15 @@ func (a *ambassador) local() string {
 	return "http://localhost:" + itoa(a.Port) + "/" + strings.TrimPrefix(a.Get, "/")
 }
 
-func (a *ambassador) remote() string {
-	return "http://" + a.Backend + "/" + strings.TrimPrefix(a.Get, "/")
+// remote is the backend's own URL. It goes by the Service's address where there
+// is one, as not every program in an image can resolve names.
+func (a *ambassador) remote(s *scene) string {
+	host := a.Backend
+	if ip := a.clusterIP(s); ip != "" {
+		_, port, _ := strings.Cut(a.Backend, ":")
+		host = net.JoinHostPort(ip, port)
+	}
+	return "http://" + host + "/" + strings.TrimPrefix(a.Get, "/")
 }
 
 // answers: what localhost answers is what the backend answers.
@@ -138,7 +146,7 @@ func (a *ambassador) answers(ctx context.Context, s *scene) (finding, error) {
 		return fail(Msg("ambassador.noAnswer", "app", a.App, "ambassador", a.Container, "port", itoa(a.Port), "error", got.Failed)).
 			of(object).show(got.Failed).why(Msg("ambassador.localhost.why")).doc(docNetwork), nil
 	}
-	want, err := s.cluster.Get(ctx, podRef(pod), a.App, a.remote())
+	want, err := s.cluster.Get(ctx, podRef(pod), a.App, a.remote(s))
 	if err != nil {
 		return finding{}, err
 	}
@@ -163,7 +171,7 @@ func (a *ambassador) withoutBackend(ctx context.Context, s *scene) (finding, err
 	if pod == nil {
 		return f, nil
 	}
-	want, err := s.cluster.Get(ctx, podRef(pod), a.App, a.remote())
+	want, err := s.cluster.Get(ctx, podRef(pod), a.App, a.remote(s))
 	if err != nil {
 		return finding{}, err
 	}

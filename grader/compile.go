@@ -12,6 +12,7 @@ import (
 // wrong with it.
 type compiler struct {
 	spec  *labs.Check
+	all   []labs.Check // of the task
 	ref   ref
 	kinds map[Kind]bool
 	steps []step
@@ -56,8 +57,8 @@ func (c *compiler) on(matcher string, kinds ...Kind) bool {
 // withPods are the kinds that have a Pod template.
 func withPods() []Kind { return []Kind{KindPod, KindDeployment, KindJob, KindCronJob} }
 
-func compileCheck(spec *labs.Check, kinds map[Kind]bool) (check, []error) {
-	c := &compiler{spec: spec, kinds: kinds}
+func compileCheck(spec *labs.Check, all []labs.Check, kinds map[Kind]bool) (check, []error) {
+	c := &compiler{spec: spec, all: all, kinds: kinds}
 	subjects := refsOf(spec.Subject)
 	switch len(subjects) {
 	case 0:

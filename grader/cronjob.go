@@ -24,10 +24,24 @@ func (c *compiler) cronJobSpec(m *labs.CronJobSpec) {
 	if j := m.Job; j != nil && (j.Succeeded != nil || j.PeakActive != nil || j.Condition != "") {
 		c.problem("cronJobSpec.job judges no outcome: its Jobs come and go; use trial.run")
 	}
-	c.look(Declared, 0, func(s *scene) finding { return cronDeclared(s, m) })
+	zoned := m.TimeZone != nil || !c.zoneJudged()
+	c.look(Declared, 0, func(s *scene) finding { return cronDeclared(s, m, zoned) })
 	if m.ManualJob != "" {
 		c.look(Reported, 0, func(s *scene) finding { return manualJob(s, m.ManualJob) })
 	}
+}
+
+// zoneJudged reports whether another check judges this CronJob's time zone. If
+// so, its schedule is read in whatever zone it has; if none does, a zone that
+// nobody asked for makes it fire at other times.
+func (c *compiler) zoneJudged() bool {
+	return slices.ContainsFunc(c.all, func(k labs.Check) bool {
+		if k.CronJob != c.ref.name {
+			return false
+		}
+		byField := slices.ContainsFunc(k.Fields, func(f labs.Field) bool { return f.Path == "spec.timeZone" })
+		return byField || k.CronJobSpec != nil && k.CronJobSpec.TimeZone != nil
+	})
 }
 
 // zone is a time zone's name; the controller runs in UTC.
@@ -45,7 +59,7 @@ func shownZone(name *string) string {
 	return *name
 }
 
-func cronDeclared(s *scene, m *labs.CronJobSpec) finding {
+func cronDeclared(s *scene, m *labs.CronJobSpec, zoned bool) finding {
 	spec := &s.obj.value.(*batchv1.CronJob).Spec
 	if m.TimeZone != nil {
 		// Two names of one zone fire a daily schedule at the same moments.
@@ -58,7 +72,7 @@ func cronDeclared(s *scene, m *labs.CronJobSpec) finding {
 		}
 	}
 	if m.Schedule != "" {
-		if f := schedule(m, spec); !f.ok() {
+		if f := schedule(m, spec, zoned); !f.ok() {
 			return f
 		}
 	}
@@ -98,9 +112,12 @@ func cronDeclared(s *scene, m *labs.CronJobSpec) finding {
 	return pass(Msg("cronjob.declared", "cronjob", s.obj.name)).at("spec")
 }
 
-func schedule(m *labs.CronJobSpec, spec *batchv1.CronJobSpec) finding {
+func schedule(m *labs.CronJobSpec, spec *batchv1.CronJobSpec, zoned bool) finding {
 	want := equal.Schedule{Spec: m.Schedule, Zone: zone(m.TimeZone)}
 	got := equal.Schedule{Spec: spec.Schedule, Zone: zone(spec.TimeZone)}
+	if !zoned {
+		want.Zone = got.Zone
+	}
 	d, err := equal.Cron(want, got)
 	if err == nil && d.Equal {
 		return pass(Msg("field.equal", "path", "spec.schedule", "observed", spec.Schedule))

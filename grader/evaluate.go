@@ -142,16 +142,28 @@ func (e *evaluation) run(ctx context.Context) {
 		}
 	}()
 	pause, failures := firstPause, 0
-	for {
-		if e.idle() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for !e.allDecided() {
+		select {
+		case o := <-e.done:
+			// What its acts came to may let a check that needs it begin at once. A
+			// probe to be repeated waits for its turn.
+			if e.take(o) {
+				timer.Reset(0)
+			}
+			continue
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		if ctx.Err() == nil && e.idle() {
 			snap, err := e.cluster.Snapshot(ctx, e.program.namespace, e.program.kinds)
 			switch {
 			case err == nil:
 				failures = 0
 				e.snapshot = snap
 				e.look(ctx)
-			case ctx.Err() != nil:
-			default:
+			case ctx.Err() == nil:
 				failures++
 				if failures >= looks || e.mode != Submit || e.still {
 					e.giveUp(failed(err), false)
@@ -161,18 +173,8 @@ func (e *evaluation) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			e.giveUp(fault(Msg("error.stopped")), true)
 		}
-		if e.allDecided() {
-			return
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case o := <-e.done:
-			e.take(o)
-		case <-timer.C:
-			pause = min(pause*5/4, lastPause)
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		timer.Reset(pause)
+		pause = min(pause*5/4, lastPause)
 	}
 }
 
@@ -342,8 +344,8 @@ func acts(ctx context.Context, i, n int, s *scene) outcome {
 	return o
 }
 
-// take receives what a check's acts came to.
-func (e *evaluation) take(o outcome) {
+// take receives what a check's acts came to, and reports whether that decided it.
+func (e *evaluation) take(o outcome) bool {
 	e.busy--
 	e.states[o.check].busy = false
 	f := o.finding
@@ -355,6 +357,7 @@ func (e *evaluation) take(o outcome) {
 		f.settled = true // a trial waits by itself
 	}
 	e.settle(o.check, o.step, f)
+	return e.states[o.check].decided
 }
 
 // settle decides a check by a finding unless waiting may still change it.

@@ -59,7 +59,7 @@ func judgeLogs(ctx context.Context, s *scene, m *labs.Logs) (finding, error) {
 	}
 	worst.settled = over && (s.obj.kind == KindPod || controllerDone(s.obj))
 	if need > 1 {
-		some := fail(Msg("logs.fewPods", "container", k.Name, "expected", itoa(need), "observed", itoa(found))).
+		some := fail(Msg("logs.fewPods", "container", k.Name, "expected", itoa(need), "observed", itoa(found), "wanted", worst.Expected)).
 			of(s.obj.String()).compared(itoa(need), itoa(found)).show(worst.Excerpt)
 		some.settled = worst.settled
 		return some, nil

@@ -77,7 +77,7 @@ func Compile(inst *labs.Instance) (*Program, error) {
 	}
 	for i := range inst.Checks {
 		spec := &inst.Checks[i]
-		c, errs := compileCheck(spec, kinds)
+		c, errs := compileCheck(spec, inst.Checks, kinds)
 		for _, err := range errs {
 			problems = append(problems, fmt.Errorf("check %q: %w", spec.ID, err))
 		}

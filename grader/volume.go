@@ -52,7 +52,7 @@ func shared(s *scene, m *labs.SharedVolume) finding {
 		where := s.obj.in(k.path()) + ".volumeMounts"
 		if mount.Name != first.Name {
 			return fail(Msg("volume.different", "first", names[0], "volume", first.Name,
-				"second", name, "other", mount.Name)).at(where).
+				"second", name, "other", mount.Name, "path", m.Mounts[name])).at(where).
 				compared(first.Name, mount.Name).why(Msg("volume.different.why")).doc(docVolumes)
 		}
 		if path.Clean("/"+mount.SubPath) != path.Clean("/"+first.SubPath) || mount.SubPathExpr != first.SubPathExpr {
