@@ -22,13 +22,14 @@ const caseTime = 8 * time.Minute
 type spec struct {
 	kind     CaseKind
 	file     string
-	text     string // replaces the file's text: a mutant
+	text     string // replaces the file's text: a mutant's
+	mutant   string // its name
 	variant  int
 	rejected int // place among the task's rejected cases
 }
 
 func (s spec) start(t *labs.Task) Case {
-	return Case{Task: t.Ref, Kind: s.kind, File: s.file, Params: t.Variant(s.variant)}
+	return Case{Task: t.Ref, Kind: s.kind, File: s.file, Mutant: s.mutant, Params: t.Variant(s.variant)}
 }
 
 // casesOf lists a task's cases: the start, the solution in each variant up to
@@ -234,6 +235,10 @@ func (r *runner) judge(inst *labs.Instance, s spec, report *grader.Report) error
 	case Solution, Accepted:
 		if earned < points {
 			return faultf(RightRefused, "it earns %d of %d points: %s", earned, points, r.which(report, false))
+		}
+	case Mutated:
+		if earned == points {
+			return faultf(WrongAccepted, "%s: it scores full", s.mutant)
 		}
 	case Rejected:
 		return r.judgeRejected(inst.Cases.Rejected[s.rejected], report)

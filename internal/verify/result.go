@@ -19,6 +19,7 @@ const (
 	Solution CaseKind = "solution" // full points
 	Accepted CaseKind = "accepted" // full points
 	Rejected CaseKind = "rejected" // exactly the named checks fail
+	Mutated  CaseKind = "mutant"   // less than full points
 )
 
 // Outcome is what became of a case.
@@ -50,6 +51,7 @@ type Case struct {
 	Task    labs.Ref       `json:"task"`
 	Kind    CaseKind       `json:"kind"`
 	File    string         `json:"file,omitempty"` // "accepted/imperative.sh"
+	Mutant  string         `json:"mutant,omitempty"`
 	Params  map[string]any `json:"params,omitempty"`
 	Outcome Outcome        `json:"outcome"`
 	// Problem says in English what is wrong; "" where the outcome is OK.
@@ -77,7 +79,7 @@ type Task struct {
 // Mutant is a right answer with one change.
 type Mutant struct {
 	File string `json:"file"`
-	Name string `json:"name"` // "solution/Pod/web/drop spec.restartPolicy"
+	Name string `json:"name"` // "solution.yaml: Pod web: drop spec.restartPolicy"
 }
 
 // Count returns the number of cases with an outcome.

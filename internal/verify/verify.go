@@ -29,6 +29,8 @@ type Options struct {
 	// Variants bounds the param values that the solution is tried with; 0
 	// stands for 4. The other cases share the variants among them.
 	Variants int
+	// Mutate tries mutants of the right answers too.
+	Mutate bool
 	// Kubectl is the program that shell answers run as kubectl; "" stands for
 	// the running one.
 	Kubectl string
@@ -86,8 +88,18 @@ func Run(ctx context.Context, admin *rest.Config, catalog *labs.Catalog, o Optio
 			work = append(work, job{task: t, place: i, spec: c})
 		}
 	}
-	if err := r.runAll(ctx, work, result); err != nil {
+	cases, err := r.runAll(ctx, work, "c")
+	if err != nil {
 		return nil, err
+	}
+	for i, c := range cases {
+		t := &result.Tasks[work[i].place]
+		t.Cases = append(t.Cases, c)
+	}
+	if o.Mutate {
+		if err := r.mutateAll(ctx, tasks, result); err != nil {
+			return nil, err
+		}
 	}
 	result.Finished = time.Now()
 	return result, nil
@@ -169,8 +181,9 @@ func (r *runner) close() {
 	}
 }
 
-// runAll runs the jobs side by side and puts what they came to in their order.
-func (r *runner) runAll(ctx context.Context, work []job, result *Result) error {
+// runAll runs the jobs side by side and returns what they came to in their
+// order. letter tells the namespaces of one call from those of another.
+func (r *runner) runAll(ctx context.Context, work []job, letter string) ([]Case, error) {
 	outcomes := make([]Case, len(work))
 	p := &progress{tell: r.options.Progress, total: len(work)}
 	var wg sync.WaitGroup
@@ -185,19 +198,15 @@ func (r *runner) runAll(ctx context.Context, work []job, result *Result) error {
 			}
 			j := &work[i]
 			p.begin(j.spec.start(j.task))
-			outcomes[i] = r.runCase(ctx, fmt.Sprintf("%s-%d", r.run, i), j.task, j.spec)
+			outcomes[i] = r.runCase(ctx, fmt.Sprintf("%s-%s%d", r.run, letter, i), j.task, j.spec)
 			p.end(outcomes[i])
 		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("verify: %w", err)
+		return nil, fmt.Errorf("verify: %w", err)
 	}
-	for i := range work {
-		t := &result.Tasks[work[i].place]
-		t.Cases = append(t.Cases, outcomes[i])
-	}
-	return nil
+	return outcomes, nil
 }
 
 // progress tells events one at a time.
