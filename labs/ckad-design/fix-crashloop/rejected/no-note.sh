@@ -1,0 +1,3 @@
+kubectl get pod mailer -o yaml > mailer.yaml
+sed -i 's#mountPath: /etc/mail$#mountPath: /etc/mailer#' mailer.yaml
+kubectl replace --force -f mailer.yaml

@@ -1,0 +1,1 @@
+kubectl annotate pod mailer failed-with={{.code}}

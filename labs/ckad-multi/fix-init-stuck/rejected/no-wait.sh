@@ -1,0 +1,32 @@
+cat > pod.yaml <<'POD'
+apiVersion: v1
+kind: Pod
+metadata:
+  name: invoices
+  labels: {app: invoices}
+spec:
+  terminationGracePeriodSeconds: 1
+  initContainers:
+    - name: prepare
+      image: busybox:1.36
+      command:
+        - sh
+        - -c
+        - |
+          cp /template/invoice.txt /site/invoice.txt || true
+      volumeMounts:
+        - {name: site, mountPath: /site}
+  containers:
+    - name: web
+      image: busybox:1.36
+      command: [httpd, -f, -p, "{{.port}}", -h, /site]
+      volumeMounts:
+        - {name: site, mountPath: /site}
+  volumes:
+    - name: site
+      emptyDir: {}
+    - name: template
+      configMap:
+        name: invoice-template
+POD
+kubectl replace --force -f pod.yaml
