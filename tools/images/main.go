@@ -39,7 +39,7 @@ func build(ctx context.Context, out, pause, mirror string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	packages, err := newApt(ctx, dir, mirror)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (s imageStore) loadOne(ctx context.Context, archive string) ([]string, erro
 	if err != nil {
 		return nil, fmt.Errorf("load images: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	// The archive comes by standard input: its path may not exist inside the node.
 	_, err = s.ctr(ctx, f, "images", "import", "--local", "--discard-unpacked-layers", "--snapshotter", s.snapshotter, "-")
 	if err != nil {

@@ -167,7 +167,7 @@ func takenNetworks() ([]netip.Prefix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the machine's routes: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	routes, err := parseRoutes(f)
 	return append(taken, routes...), err
 }

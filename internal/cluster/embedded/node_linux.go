@@ -50,7 +50,7 @@ func startNode(ctx context.Context, inst instance, dir, bin string) (*node, erro
 		// The kernel sends Pdeathsig when the thread that forked ends, so this
 		// thread waits for the child and is never given back.
 		runtime.LockOSThread()
-		n.init = exec.Command(filepath.Join(bin, "pause"))
+		n.init = exec.Command(filepath.Join(bin, "pause")) //nolint:noctx // it lives until stop, whatever started it
 		n.init.SysProcAttr = &syscall.SysProcAttr{
 			Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC,
 			Pdeathsig:  unix.SIGKILL,
@@ -124,6 +124,9 @@ func (n *node) do(f func() error) error {
 	return <-result
 }
 
+// closeFD: there is nothing to do about a descriptor that does not close.
+func closeFD(fd int) { _ = unix.Close(fd) }
+
 func (n *node) enter() error {
 	// Linux wants a thread that changes its mount namespace to share no file
 	// system attributes (current folder, umask) with others.
@@ -136,7 +139,7 @@ func (n *node) enter() error {
 		if err != nil {
 			return err
 		}
-		defer unix.Close(fd)
+		defer closeFD(fd)
 		fds = append(fds, fd)
 	}
 	for _, fd := range fds {
@@ -169,7 +172,7 @@ func (n *node) prepareMounts(ctx context.Context, dir, bin string) error {
 			if err != nil {
 				return fmt.Errorf("open %s: %w", path, err)
 			}
-			defer unix.Close(fd)
+			defer closeFD(fd)
 			sources[name] = fmt.Sprintf("/proc/thread-self/fd/%d", fd)
 		}
 		if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {

@@ -78,7 +78,7 @@ func (p *Provider) checkSpace(h *host) error {
 	if h.Snapshotter = "overlayfs"; st.Type == unix.OVERLAYFS_SUPER_MAGIC {
 		h.Snapshotter = "native"
 	}
-	if free := st.Bavail * uint64(st.Bsize); free < leastSpace { //nolint:gosec // block sizes are positive
+	if free := st.Bavail * uint64(st.Bsize); free < leastSpace {
 		return fmt.Errorf("the disk is full: %s has %d MiB left and a cluster needs %d; make room, or set PODPROOF_DATA to a folder elsewhere",
 			p.Dir, free>>20, leastSpace>>20)
 	}

@@ -59,7 +59,7 @@ func (p *component) start() {
 func (p *component) supervise() {
 	defer close(p.done)
 	out := &boundedLog{path: p.logPath, limit: logLimit}
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	for {
 		began := time.Now()
 		err := p.runOnce(out)
@@ -94,7 +94,7 @@ func (p *component) runOnce(out *boundedLog) error {
 	if p.name == "containerd" {
 		exe = "containerd"
 	}
-	cmd := exec.Command(path.Join(nodeBin, exe))
+	cmd := exec.Command(path.Join(nodeBin, exe)) //nolint:noctx // it lives until stop, whatever started it
 	cmd.Args = append([]string{p.name}, p.args...)
 	cmd.Dir = "/"
 	cmd.Env = append([]string{"PATH=" + nodeBin + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}, p.env...)
@@ -236,7 +236,7 @@ func tail(path string, lines int) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	const most = 16 << 10
 	if st, err := f.Stat(); err == nil && st.Size() > most {
 		_, _ = f.Seek(-most, 2)

@@ -39,7 +39,7 @@ func New(o Options) *Provider { return &Provider{Options: o.withDefaults()} }
 // Name is "embedded".
 func (*Provider) Name() string { return "embedded" }
 
-const startLimit = 90 * time.Second
+const startLimit = 2 * time.Minute
 
 // Ensure starts the cluster and returns when Pods can run. Where another
 // process runs the cluster of the same folder already, that one is used, and
@@ -144,7 +144,7 @@ func (p *Provider) startNode(ctx context.Context, progress cluster.Progress) err
 		switched, err := p.inst.openOutward(ctx)
 		if err != nil {
 			// Everything but pulling images works without.
-			p.Logger.Warn("Pods can't reach networks outside the cluster", "error", err)
+			p.Logger.WarnContext(ctx, "Pods can't reach networks outside the cluster", "error", err)
 		}
 		p.inst.Forwarding = p.inst.Forwarding || switched
 		return p.inst.save(p.Dir)
