@@ -31,4 +31,5 @@ spec:
       configMap:
         name: invoice-template
 POD
-kubectl apply --force -f pod.yaml
+kubectl delete pod invoices --force --grace-period=0
+kubectl apply -f pod.yaml

@@ -28,4 +28,5 @@ spec:
     - name: log
       emptyDir: {}
 POD
-kubectl apply --force -f orders-api.yaml
+kubectl delete pod orders-api --force --grace-period=0
+kubectl apply -f orders-api.yaml
