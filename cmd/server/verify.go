@@ -73,6 +73,7 @@ func (p *program) verify() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&o.Parallel, "parallel", 0, "cases that run side by side; default by the number of cores")
 	cmd.Flags().IntVar(&o.Variants, "variants", 0, "param values that the solution is tried with; default 4")
+	cmd.Flags().BoolVar(&o.Mutate, "mutate", false, "also try mutants of the right answers, which must not score full; takes long")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	return cmd
 }
