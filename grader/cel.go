@@ -237,7 +237,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return nil, false
 	}
 	objects := map[string]any{}
-	for _, o := range a.snapshot.objects(Kind(kind)) {
+	for i := 0; a.snapshot.meta(Kind(kind), i) != nil; i++ {
+		o := a.snapshot.object(Kind(kind), i)
 		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.value)
 		if err != nil {
 			continue // API types always convert

@@ -164,7 +164,7 @@ func jobHappened(s *scene, m *labs.JobSpec) finding {
 				compared(itoa(*m.PeakActive), itoa(peak)).doc(docJob).of(object).began(jobStart(job))
 			if done {
 				f.Verdict, f.settled = Fail, true
-				if s.forgotten(job, peak) {
+				if s.forgotten(job) {
 					// Pods are gone that nobody watched: that is no proof against the answer.
 					f = fault(Msg("job.unseen", "job", job.Name)).ranked(Reported).settle()
 				}
@@ -176,7 +176,7 @@ func jobHappened(s *scene, m *labs.JobSpec) finding {
 }
 
 // forgotten reports whether fewer Pods are known than the Job says it ran.
-func (s *scene) forgotten(job *batchv1.Job, _ int) bool {
+func (s *scene) forgotten(job *batchv1.Job) bool {
 	known := len(s.runs("Job/"+job.Name, string(job.UID), s.pods(s.obj)))
 	return known < int(job.Status.Succeeded+job.Status.Failed)
 }

@@ -84,69 +84,65 @@ func (o *object) job() (*batchv1.JobSpec, string) {
 	}
 }
 
-// objects returns every object of a kind in the snapshot.
-func (s *Snapshot) objects(k Kind) []*object {
-	var out []*object
+// meta returns the metadata of the i-th object of a kind, or nil past the last.
+func (s *Snapshot) meta(k Kind, i int) *metav1.ObjectMeta {
+	switch {
+	case k == KindPod && i < len(s.Pods):
+		return &s.Pods[i].ObjectMeta
+	case k == KindDeployment && i < len(s.Deployments):
+		return &s.Deployments[i].ObjectMeta
+	case k == KindJob && i < len(s.Jobs):
+		return &s.Jobs[i].ObjectMeta
+	case k == KindCronJob && i < len(s.CronJobs):
+		return &s.CronJobs[i].ObjectMeta
+	case k == KindService && i < len(s.Services):
+		return &s.Services[i].ObjectMeta
+	case k == KindConfigMap && i < len(s.ConfigMaps):
+		return &s.ConfigMaps[i].ObjectMeta
+	case k == KindSecret && i < len(s.Secrets):
+		return &s.Secrets[i].ObjectMeta
+	default:
+		return nil
+	}
+}
+
+// object returns the i-th object of a kind, which must exist.
+func (s *Snapshot) object(k Kind, i int) *object {
+	m := s.meta(k, i)
+	o := &object{ref: ref{k, m.Name}, meta: m}
 	switch k {
 	case KindPod:
-		for i := range s.Pods {
-			p := &s.Pods[i]
-			out = append(out, &object{
-				ref: ref{k, p.Name}, meta: &p.ObjectMeta, value: p,
-				template: &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec},
-			})
-		}
+		p := &s.Pods[i]
+		o.value, o.template = p, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}
 	case KindDeployment:
-		for i := range s.Deployments {
-			d := &s.Deployments[i]
-			out = append(out, &object{
-				ref: ref{k, d.Name}, meta: &d.ObjectMeta, value: d,
-				template: &d.Spec.Template, templatePath: "spec.template",
-			})
-		}
+		d := &s.Deployments[i]
+		o.value, o.template, o.templatePath = d, &d.Spec.Template, "spec.template"
 	case KindJob:
-		for i := range s.Jobs {
-			j := &s.Jobs[i]
-			out = append(out, &object{
-				ref: ref{k, j.Name}, meta: &j.ObjectMeta, value: j,
-				template: &j.Spec.Template, templatePath: "spec.template",
-			})
-		}
+		j := &s.Jobs[i]
+		o.value, o.template, o.templatePath = j, &j.Spec.Template, "spec.template"
 	case KindCronJob:
-		for i := range s.CronJobs {
-			c := &s.CronJobs[i]
-			out = append(out, &object{
-				ref: ref{k, c.Name}, meta: &c.ObjectMeta, value: c,
-				template: &c.Spec.JobTemplate.Spec.Template, templatePath: "spec.jobTemplate.spec.template",
-			})
-		}
+		c := &s.CronJobs[i]
+		o.value, o.template, o.templatePath = c, &c.Spec.JobTemplate.Spec.Template, "spec.jobTemplate.spec.template"
 	case KindService:
-		for i := range s.Services {
-			v := &s.Services[i]
-			out = append(out, &object{ref: ref{k, v.Name}, meta: &v.ObjectMeta, value: v})
-		}
+		o.value = &s.Services[i]
 	case KindConfigMap:
-		for i := range s.ConfigMaps {
-			v := &s.ConfigMaps[i]
-			out = append(out, &object{ref: ref{k, v.Name}, meta: &v.ObjectMeta, value: v})
-		}
+		o.value = &s.ConfigMaps[i]
 	case KindSecret:
-		for i := range s.Secrets {
-			v := &s.Secrets[i]
-			out = append(out, &object{ref: ref{k, v.Name}, meta: &v.ObjectMeta, value: v})
-		}
+		o.value = &s.Secrets[i]
 	}
-	return out
+	return o
 }
 
 // find returns the object that r names, or nil.
 func (s *Snapshot) find(r ref) *object {
-	for _, o := range s.objects(r.kind) {
-		if o.name == r.name {
-			return o
+	for i := 0; ; i++ {
+		switch m := s.meta(r.kind, i); {
+		case m == nil:
+			return nil
+		case m.Name == r.name:
+			return s.object(r.kind, i)
 		}
 	}
-	return nil
 }
 
 // subject finds what a check is about. Where it is missing, the finding names
@@ -190,19 +186,22 @@ func (s *Snapshot) similar(r ref) string {
 	if len(r.name) > 5 {
 		least = 3
 	}
-	for _, o := range s.objects(r.kind) {
-		if metav1.GetControllerOfNoCopy(o.meta) != nil {
+	for i := 0; ; i++ {
+		m := s.meta(r.kind, i)
+		if m == nil {
+			return best
+		}
+		if metav1.GetControllerOfNoCopy(m) != nil {
 			continue
 		}
-		d := distance(r.name, o.name, least)
-		if plain(o.name) == plain(r.name) || (len(r.name) > 3 && strings.HasPrefix(o.name, r.name)) {
+		d := distance(r.name, m.Name, least)
+		if plain(m.Name) == plain(r.name) || (len(r.name) > 3 && strings.HasPrefix(m.Name, r.name)) {
 			d = min(d, 1)
 		}
 		if d < least && d < len(r.name) {
-			best, least = o.name, d
+			best, least = m.Name, d
 		}
 	}
-	return best
 }
 
 func plain(s string) string {
