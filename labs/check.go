@@ -159,7 +159,7 @@ type JobSpec struct {
 	RestartPolicy string `json:"restartPolicy,omitempty" jsonschema:"enum=Never,enum=OnFailure"`
 	// Succeeded is the least count of succeeded Pods.
 	Succeeded *int32 `json:"succeeded,omitempty"`
-	// PeakActive is the most Pods that must have been active at one time.
+	// PeakActive is how many Pods must have been active at one time; more are no mistake here.
 	PeakActive *int32 `json:"peakActive,omitempty"`
 	// Condition is the condition that must be True: Complete or Failed; Reason is its reason.
 	Condition string   `json:"condition,omitempty" jsonschema:"enum=Complete,enum=Failed"`
@@ -169,7 +169,9 @@ type JobSpec struct {
 
 // CronJobSpec is what a CronJob declares. A field left out is not judged.
 type CronJobSpec struct {
-	Schedule                   string   `json:"schedule,omitempty"`
+	Schedule string `json:"schedule,omitempty"`
+	// TimeZone that the schedule is read in. Where no check on this CronJob names one, a zone
+	// that makes the schedule fire at other times than in UTC is a mistake.
 	TimeZone                   *string  `json:"timeZone,omitempty"`
 	ConcurrencyPolicy          string   `json:"concurrencyPolicy,omitempty" jsonschema:"enum=Allow,enum=Forbid,enum=Replace"`
 	StartingDeadlineSeconds    *int64   `json:"startingDeadlineSeconds,omitempty"`
