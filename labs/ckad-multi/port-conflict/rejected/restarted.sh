@@ -1,0 +1,2 @@
+kubectl get pod dashboard -o yaml > pod.yaml
+kubectl replace --force -f pod.yaml
