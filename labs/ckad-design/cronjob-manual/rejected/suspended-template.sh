@@ -1,0 +1,2 @@
+kubectl patch cronjob stock-count -p '{"spec":{"jobTemplate":{"spec":{"suspend":true}}}}'
+kubectl create job stock-count-now --from=cronjob/stock-count

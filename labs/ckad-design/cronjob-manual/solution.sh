@@ -1,0 +1,2 @@
+kubectl create job stock-count-now --from=cronjob/stock-count
+kubectl patch cronjob stock-count -p '{"spec":{"suspend":true}}'
