@@ -8,7 +8,7 @@ spec:
     - name: audit
       image: busybox:1.36
       restartPolicy: Always
-      args: [sh, -c, "trap 'echo audited; exit 0' TERM; sleep 86400 & wait"]
+      args: [sh, -c, "trap 'sleep 2; echo audited; exit 0' TERM; sleep 86400 & wait"]
 PATCH
 kubectl patch --local -f packer.yaml --patch-file rest.yaml -o yaml > full.yaml
 kubectl create -f full.yaml

@@ -1,3 +1,3 @@
-kubectl get pod dashboard -o yaml > pod.yaml
-sed -i '/statistics/s/-p 8080/-p {{.port}}/' pod.yaml
-kubectl replace --force -f pod.yaml
+kubectl get pod dashboard -o json > pod.json
+sed -i '/statistics/s/-p 8080/-p {{.port}}/' pod.json
+kubectl replace --force -f pod.json
