@@ -2,7 +2,10 @@ package grader
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podproof/podproof/grader/equal"
 	"github.com/podproof/podproof/labs"
@@ -19,7 +22,8 @@ func (c *compiler) field(m *labs.Field) {
 		c.problem("fields: %w", err)
 		return
 	}
-	if _, err := fieldType(c.ref.kind, segs); err != nil {
+	kind, err := fieldType(c.ref.kind, segs)
+	if err != nil {
 		c.problem("fields: path %q: %w", m.Path, err)
 		return
 	}
@@ -51,6 +55,9 @@ func (c *compiler) field(m *labs.Field) {
 		if f != nil {
 			return *f
 		}
+		if kind == reflect.TypeFor[intstr.IntOrString]() {
+			v = s.obj.numbered(segs, v)
+		}
 		switch {
 		case m.Exists != nil:
 			return exists(s, segs, v, *m.Exists)
@@ -60,6 +67,31 @@ func (c *compiler) field(m *labs.Field) {
 			return equals(s, m, segs, v, wanted)
 		}
 	})
+}
+
+// numbered replaces the name of a port by the number that the container of
+// this path gives it.
+func (o *object) numbered(segs []segment, v value) value {
+	name, ok := v.plain().(string)
+	if !ok || o.template == nil {
+		return v
+	}
+	for _, seg := range segs {
+		if !seg.keyed {
+			continue
+		}
+		k, ok := containerNamed(&o.template.Spec, seg.key)
+		if !ok {
+			continue
+		}
+		for _, p := range k.Ports {
+			if p.Name == name {
+				v.Value = reflect.ValueOf(p.ContainerPort)
+				return v
+			}
+		}
+	}
+	return v
 }
 
 func exists(s *scene, segs []segment, v value, want bool) finding {

@@ -71,10 +71,10 @@ func classOf(err error) error {
 	return nil
 }
 
-// immutable knows the API server's three ways of saying that a field of an
+// immutable knows the API server's ways of saying that a field of an
 // existing object cannot change.
 func immutable(message string) bool {
-	for _, s := range []string{"field is immutable", "may not change fields", "updates to ", "may not be modified"} {
+	for _, s := range []string{"field is immutable", "may not change fields", "may not add or remove containers", "updates to ", "may not be modified"} {
 		if strings.Contains(message, s) {
 			return true
 		}
