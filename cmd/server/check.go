@@ -27,7 +27,8 @@ func (p *program) check() *cobra.Command {
 		Use:   "check LAB/TASK",
 		Short: "Grade a task as it stands on the cluster, and store the attempt",
 		Long: "Grade a task as it stands on the cluster, and store the attempt.\n" +
-			"Exit code 0: every check passed; 1: one failed; 3: one could not be decided.",
+			"Exit code 0: every check passed; 1: one failed; 3: one could not be decided;\n" +
+			"5: the cluster cannot be used.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := parseRef(args[0])

@@ -11,7 +11,7 @@ import (
 )
 
 // withCluster runs f with a cluster that is up: one that another podproof
-// holds, or one that is started for the time of f.
+// holds, or one that is started for the time of f. cmd has the flag --lang.
 func (p *program) withCluster(cmd *cobra.Command, f func(*app.App) error) (err error) {
 	ctx, errOut := cmd.Context(), cmd.ErrOrStderr()
 	c, log, err := p.config(errOut)
@@ -24,7 +24,11 @@ func (p *program) withCluster(cmd *cobra.Command, f func(*app.App) error) (err e
 	}
 	defer func() { err = errors.Join(err, a.Close(ctx)) }()
 	if err := a.Workspace.Up(ctx); err != nil {
-		return err
+		lang, langErr := cmd.Flags().GetString("lang")
+		if langErr != nil {
+			return errors.Join(err, langErr)
+		}
+		return tell(a, lang, err)
 	}
 	return f(a)
 }

@@ -23,9 +23,10 @@ func (p *program) kubectl() *cobra.Command {
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if os.Getenv("KUBECONFIG") == "" {
-				c, _, err := p.config(cmd.ErrOrStderr())
+				// The flags alone: what client-go logs is for kubectl's own -v.
+				c, err := p.flags.Load(os.Getenv)
 				if err != nil {
-					return err
+					return fmt.Errorf("settings:\n%w", err)
 				}
 				if err := os.Setenv("KUBECONFIG", app.Kubeconfig(c)); err != nil {
 					return fmt.Errorf("name the learner's kubeconfig: %w", err)

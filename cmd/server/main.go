@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/podproof/podproof/internal/config"
 )
@@ -81,11 +82,14 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// config reads the flags and makes the logger, which writes to errOut.
+// config reads the flags and makes the logger, which writes to errOut. What
+// client-go logs goes there too.
 func (p *program) config(errOut io.Writer) (config.Config, *slog.Logger, error) {
 	c, err := p.flags.Load(os.Getenv)
 	if err != nil {
 		return config.Config{}, nil, fmt.Errorf("settings:\n%w", err)
 	}
-	return c, slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: c.LogLevel})), nil
+	handler := slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: c.LogLevel})
+	klog.SetSlogLogger(slog.New(atDebug{handler}).With("source", "client-go"))
+	return c, slog.New(handler), nil
 }

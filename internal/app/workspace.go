@@ -59,7 +59,7 @@ func NewWorkspace(p cluster.Provider, namespaces []string, kubeconfig string, lo
 
 // Up makes the cluster ready for learners. A cluster that runs already, held
 // by this or another process, is used as it is. Up may be called again after
-// an error.
+// an error, which wraps study.ErrUnavailable.
 func (w *Workspace) Up(ctx context.Context) error {
 	w.change(func(s *study.ClusterState) {
 		s.Phase, s.Problem, s.Steps = study.ClusterStarting, "", nil
@@ -68,7 +68,7 @@ func (w *Workspace) Up(ctx context.Context) error {
 		w.change(func(s *study.ClusterState) {
 			s.Phase, s.Problem = study.ClusterFailed, err.Error()
 		})
-		return err
+		return unavailable(err)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (w *Workspace) Apply(ctx context.Context, namespace, manifest string) error
 	if err != nil {
 		return err
 	}
-	return client.Apply(ctx, namespace, manifest)
+	return explained(client.Apply(ctx, namespace, manifest))
 }
 
 // Reset implements study.Workspace.
@@ -269,5 +269,5 @@ func (w *Workspace) Reset(ctx context.Context, inst *labs.Instance) error {
 	if err != nil {
 		return err
 	}
-	return client.Reset(ctx, inst.Namespace, inst.Objects(), inst.Setup)
+	return explained(client.Reset(ctx, inst.Namespace, inst.Objects(), inst.Setup))
 }

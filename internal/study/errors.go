@@ -17,6 +17,10 @@ const (
 	CodeNotStarted         Code = "notStarted"
 	CodeBusy               Code = "busy"
 	CodeClusterUnavailable Code = "clusterUnavailable"
+	CodeClusterForbidden   Code = "clusterForbidden"
+	CodeClusterTimeout     Code = "clusterTimeout"
+	CodeClusterMissing     Code = "clusterMissing"
+	CodeClusterRefused     Code = "clusterRefused"
 	CodeStore              Code = "store"
 	CodeCanceled           Code = "canceled"
 	CodeInternal           Code = "internal"
@@ -38,9 +42,20 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrUnavailable is wrapped by a Workspace's errors while there is no cluster
-// to work on.
-var ErrUnavailable = errors.New("the cluster is not ready")
+// What a Workspace's errors wrap, so that they can be explained. One that
+// wraps none of them is told as ErrUnavailable is.
+var (
+	// ErrUnavailable: there is no cluster to work on, or it does not answer.
+	ErrUnavailable = errors.New("the cluster is not ready")
+	// ErrForbidden: the cluster does not let podproof do it.
+	ErrForbidden = errors.New("the cluster forbids it")
+	// ErrTimeout: the cluster answers, but not in time.
+	ErrTimeout = errors.New("the cluster took too long")
+	// ErrMissing: something that podproof prepared in the cluster is gone.
+	ErrMissing = errors.New("the cluster lacks what podproof prepared")
+	// ErrRefused: the cluster does not take the task's own objects.
+	ErrRefused = errors.New("the cluster refuses the task's objects")
+)
 
 // Problem is how an error is shown: a message for people, a status for HTTP
 // and an exit code for a shell.
@@ -56,13 +71,14 @@ type Problem struct {
 func Explain(err error) Problem {
 	p := Problem{Code: CodeInternal, Message: grader.Msg("study.internal")}
 	var e *Error
+	code, ofCluster := clusterCode(err)
 	switch {
 	case errors.As(err, &e):
 		p.Code, p.Message = e.Code, e.Message
+	case ofCluster:
+		p.Code, p.Message = code, clusterMessage(code, err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		p.Code, p.Message = CodeCanceled, grader.Msg("study.canceled")
-	case errors.Is(err, ErrUnavailable):
-		p.Code, p.Message = CodeClusterUnavailable, grader.Msg("study.clusterUnavailable", "detail", err.Error())
 	}
 	status := statuses()[p.Code]
 	p.HTTP, p.Exit = status.http, status.exit
@@ -72,13 +88,18 @@ func Explain(err error) Problem {
 type status struct{ http, exit int }
 
 // statuses gives each code its HTTP status and its exit code. Exit code 1 is
-// left for an answer that is not right, 3 for one that could not be judged.
+// left for an answer that is not right, 3 for one that could not be judged, 5
+// for a cluster that cannot be used.
 func statuses() map[Code]status {
 	return map[Code]status{
 		CodeNotFound:           {404, 2},
 		CodeNotStarted:         {409, 2},
 		CodeBusy:               {409, 3},
-		CodeClusterUnavailable: {503, 3},
+		CodeClusterUnavailable: {503, 5},
+		CodeClusterForbidden:   {502, 5},
+		CodeClusterTimeout:     {504, 5},
+		CodeClusterMissing:     {502, 5},
+		CodeClusterRefused:     {502, 5},
 		CodeStore:              {500, 4},
 		CodeCanceled:           {503, 3},
 		CodeInternal:           {500, 4},
@@ -96,13 +117,36 @@ func storeError(op string, err error) error {
 	}
 }
 
+// clusterError explains a Workspace's error, of whatever kind.
 func clusterError(op string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return &Error{
-		Code:    CodeClusterUnavailable,
-		Message: grader.Msg("study.clusterUnavailable", "detail", err.Error()),
-		Err:     fmt.Errorf("%s: %w", op, err),
+	code, ok := clusterCode(err)
+	if !ok {
+		code = CodeClusterUnavailable
 	}
+	return &Error{Code: code, Message: clusterMessage(code, err), Err: fmt.Errorf("%s: %w", op, err)}
+}
+
+func clusterCode(err error) (Code, bool) {
+	for _, class := range []struct {
+		err  error
+		code Code
+	}{
+		{ErrUnavailable, CodeClusterUnavailable},
+		{ErrForbidden, CodeClusterForbidden},
+		{ErrTimeout, CodeClusterTimeout},
+		{ErrMissing, CodeClusterMissing},
+		{ErrRefused, CodeClusterRefused},
+	} {
+		if errors.Is(err, class.err) {
+			return class.code, true
+		}
+	}
+	return "", false
+}
+
+func clusterMessage(code Code, err error) grader.Message {
+	return grader.Msg("study."+string(code), "detail", err.Error())
 }

@@ -38,8 +38,9 @@ type Record struct {
 	Progress
 }
 
-// Workspace is the cluster side of a learner's work. Until the cluster is
-// ready, methods that need it return an error that wraps ErrUnavailable.
+// Workspace is the cluster side of a learner's work. An error that comes from
+// the cluster wraps ErrUnavailable, ErrForbidden, ErrTimeout, ErrMissing or
+// ErrRefused; until the cluster is ready it is ErrUnavailable.
 type Workspace interface {
 	State() ClusterState
 	// Namespace is where a learner works on a lab.
