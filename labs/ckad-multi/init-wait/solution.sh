@@ -1,0 +1,20 @@
+kubectl create -f - <<'POD'
+apiVersion: v1
+kind: Pod
+metadata:
+  name: consumer
+spec:
+  terminationGracePeriodSeconds: 1
+  initContainers:
+    - name: wait-for-queue
+      image: busybox:1.36
+      command: [sh, -c, "until wget -qO- http://queue:{{.port}}/jobs; do echo waiting for queue; sleep 1; done"]
+  containers:
+    - name: app
+      image: busybox:1.36
+      command: [sh, -c, "wget -qO- http://queue:{{.port}}/jobs && sleep 3600"]
+POD
+
+# only when the Pod waits, at Init:0/1
+until kubectl get pod consumer -o jsonpath='{.status.initContainerStatuses[*].state.running.startedAt}' | grep -q T; do sleep 1; done
+kubectl expose pod queue-0 --name=queue --port={{.port}} --target-port=8080
