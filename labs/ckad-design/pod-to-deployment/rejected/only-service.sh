@@ -1,0 +1,1 @@
+kubectl expose pod menu --port={{.port}} --target-port=80
