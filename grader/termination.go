@@ -94,7 +94,12 @@ func (b *bench) follow(ctx context.Context, m *labs.Termination, pod *corev1.Pod
 	logs := map[string]string{}
 	read := func() {
 		for name := range m.Logs {
-			// A container that is gone has no log any more: what was read last counts.
+			// A container that is gone has no log any more, and for a moment the
+			// kubelet answers with the text of its own error instead: what was
+			// once read stays read.
+			if strings.Contains(logs[name], m.Logs[name]) {
+				continue
+			}
 			if wrote, err := b.cluster.Logs(ctx, podRef(pod), name, false, maxLog); err == nil && wrote != "" {
 				logs[name] = wrote
 			}
