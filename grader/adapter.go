@@ -199,7 +199,7 @@ func (a *adapter) addLine(ctx context.Context, b *bench, pod *corev1.Pod) (findi
 	if limit == 0 {
 		limit = adapterFollow
 	}
-	after := before
+	var after float64
 	for until := time.Now().Add(limit); ; {
 		if after, f, err = a.read(ctx, b.scene, pod); err != nil {
 			return finding{}, err

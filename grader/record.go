@@ -81,7 +81,7 @@ func (r *recorder) Logs(ctx context.Context, pod PodRef, container string, previ
 	defer cancel()
 	text, err := r.Cluster.Logs(ctx, pod, container, previous, max)
 	if err == nil {
-		r.keep(logsKey(pod, container, previous), tail(text, maxKept))
+		r.keep(logsKey(pod, container, previous), tail(text))
 	}
 	return text, err
 }
@@ -91,7 +91,7 @@ func (r *recorder) Exec(ctx context.Context, pod PodRef, container string, comma
 	defer cancel()
 	got, err := r.Cluster.Exec(ctx, pod, container, command)
 	if err == nil {
-		r.keep(execKey(pod, container, command), ExecResult{got.Code, tail(got.Stdout, maxKept), tail(got.Stderr, maxKept)})
+		r.keep(execKey(pod, container, command), ExecResult{got.Code, tail(got.Stdout), tail(got.Stderr)})
 	}
 	return got, err
 }
@@ -101,7 +101,7 @@ func (r *recorder) Get(ctx context.Context, pod PodRef, container, url string) (
 	defer cancel()
 	got, err := r.Cluster.Get(ctx, pod, container, url)
 	if err == nil {
-		r.keep(getKey(pod, container, url), GetResult{got.Status, tail(got.Body, maxKept), got.Failed})
+		r.keep(getKey(pod, container, url), GetResult{got.Status, tail(got.Body), got.Failed})
 	}
 	return got, err
 }
@@ -122,11 +122,12 @@ func (r *recorder) trial(ctx context.Context, s *scene, st *step) (finding, erro
 	return f, err
 }
 
-func tail(s string, most int) string {
-	if len(s) <= most {
+// tail keeps of a text what evidence has room for.
+func tail(s string) string {
+	if len(s) <= maxKept {
 		return s
 	}
-	return strings.ToValidUTF8(s[len(s)-most:], "")
+	return strings.ToValidUTF8(s[len(s)-maxKept:], "")
 }
 
 // errNotRecorded: stored evidence does not hold what a check asks for now.

@@ -81,14 +81,14 @@ func (b *bench) await(ctx context.Context, r ref, judge func() finding) (finding
 		}
 		select {
 		case <-ctx.Done():
-			return late(last, ctx)
+			return late(ctx, last)
 		case <-time.After(trialPause):
 		}
 	}
 }
 
 // late is the finding of a trial whose time is up.
-func late(last finding, ctx context.Context) (finding, error) {
+func late(ctx context.Context, last finding) (finding, error) {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return finding{}, ctx.Err()
 	}
@@ -166,7 +166,12 @@ func (b *bench) place(ctx context.Context, s *scene) (ref, error) {
 		return o.ref, err
 	default:
 		spec, _ := o.job()
-		_, err := b.scratch.CreateJob(ctx, copyJob(o.name, o.meta, spec))
+		job := copyJob(o.name, o.meta, spec)
+		if o.kind == KindJob {
+			// The copy shows what the Job will do. What a CronJob makes stays as it makes it.
+			job.Spec.Suspend = nil
+		}
+		_, err := b.scratch.CreateJob(ctx, job)
 		return ref{KindJob, o.name}, err
 	}
 }

@@ -184,8 +184,8 @@ func (l *linter) unknownField(n *yaml.Node, problem string) *yaml.Node {
 	}
 	for _, step := range strings.FieldsFunc(m[1], func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
 		var next *yaml.Node
-		switch {
-		case n.Kind == yaml.SequenceNode:
+		switch n.Kind {
+		case yaml.SequenceNode:
 			i := 0
 			for _, digit := range step {
 				i = i*10 + int(digit-'0')

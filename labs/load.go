@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// apiVersion is the version of the format of lab.yaml and task.yaml.
-const apiVersion = "podproof/v1"
-
 // labFile is lab.yaml.
 type labFile struct {
 	APIVersion string `json:"apiVersion" jsonschema:"required,enum=podproof/v1"`

@@ -8,7 +8,7 @@ import (
 )
 
 // version is set by the build: -ldflags "-X main.version=v1.2.3".
-var version = "unknown" //nolint:gochecknoglobals // the linker sets only package variables
+var version = "unknown"
 
 func showVersion() *cobra.Command {
 	return &cobra.Command{

@@ -29,7 +29,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	code, err := run(ctx, os.Args[1:])
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "harness:", err)

@@ -24,8 +24,9 @@ func main() {
 	mirror := flag.String("mirror", "http://deb.debian.org/debian", "the Debian archive's `address`; its packages are verified")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := build(ctx, *out, *pause, *mirror); err != nil {
+	err := build(ctx, *out, *pause, *mirror)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "images:", err)
 		os.Exit(1)
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // oldest is the first release whose native sidecars are on by default.
-var oldest = version.MustParseGeneric("1.29.0")
+const oldest = "1.29.0"
 
 // Options name the cluster.
 type Options struct {
@@ -173,7 +173,7 @@ func (p *Provider) look(ctx context.Context) (health.Report, error) {
 	if err != nil {
 		return report, fmt.Errorf("context %q: version %q: %w", p.context, report.Version, err)
 	}
-	if is.LessThan(oldest) {
+	if is.LessThan(version.MustParseGeneric(oldest)) {
 		return report, fmt.Errorf("context %q: Kubernetes %s is too old: the labs need native sidecars, %s or later", p.context, report.Version, oldest)
 	}
 	return report, nil

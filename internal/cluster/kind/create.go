@@ -198,7 +198,7 @@ func RunHelper(stdin io.Reader, stdout, stderr io.Writer) int {
 	var req request
 	input := json.NewDecoder(stdin)
 	if err := input.Decode(&req); err != nil {
-		fmt.Fprintln(stderr, "kind helper: read request:", err)
+		_, _ = fmt.Fprintln(stderr, "kind helper: read request:", err)
 		return 2
 	}
 	defer removeQuietly(req.Scratch)

@@ -25,17 +25,21 @@ func emit(progress podproof.Progress, e podproof.Event) {
 	}
 }
 
-// steps maps how kind's status lines begin to ids and words of our own.
-var steps = []struct{ begins, id, text string }{
-	{"Ensuring node image", "node-image", "Getting the node image"},
-	{"Preparing nodes", "node-containers", "Starting the node containers"},
-	{"Configuring the external load balancer", "load-balancer", "Configuring the load balancer"},
-	{"Writing configuration", "configuration", "Writing the cluster's configuration"},
-	{"Starting control-plane", "control-plane", "Starting the control plane"},
-	{"Installing CNI", "network", "Installing the Pod network"},
-	{"Installing StorageClass", "storage", "Installing the storage class"},
-	{"Joining more control-plane nodes", "join", "Joining control-plane nodes"},
-	{"Joining worker nodes", "join", "Joining worker nodes"},
+// statusStep is how one of kind's status lines begins, with an id and words of our own.
+type statusStep struct{ begins, id, text string }
+
+func statusSteps() []statusStep {
+	return []statusStep{
+		{"Ensuring node image", "node-image", "Getting the node image"},
+		{"Preparing nodes", "node-containers", "Starting the node containers"},
+		{"Configuring the external load balancer", "load-balancer", "Configuring the load balancer"},
+		{"Writing configuration", "configuration", "Writing the cluster's configuration"},
+		{"Starting control-plane", "control-plane", "Starting the control plane"},
+		{"Installing CNI", "network", "Installing the Pod network"},
+		{"Installing StorageClass", "storage", "Installing the storage class"},
+		{"Joining more control-plane nodes", "join", "Joining control-plane nodes"},
+		{"Joining worker nodes", "join", "Joining worker nodes"},
+	}
 }
 
 // event reads one of kind's status lines; ok is false for any other line.
@@ -60,7 +64,7 @@ func event(line string) (e podproof.Event, ok bool) {
 		return e, false
 	}
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), "...")
-	for _, s := range steps {
+	for _, s := range statusSteps() {
 		if strings.HasPrefix(rest, s.begins) {
 			e.Step, e.Text = s.id, s.text
 			if _, image, ok := strings.Cut(rest, "("); ok && s.id == "node-image" {

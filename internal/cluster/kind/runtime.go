@@ -81,7 +81,7 @@ func (e *UnavailableError) Remedy() string {
 // Detect finds the first runtime that answers. If none does, the error joins
 // one *UnavailableError for each.
 func Detect(ctx context.Context) (Runtime, error) {
-	errs := []error{errors.New("no container runtime for kind:")}
+	errs := []error{errors.New("no container runtime for kind")}
 	for _, rt := range []Runtime{Docker, Podman, Nerdctl} {
 		_, err := open(ctx, rt)
 		if err == nil {
