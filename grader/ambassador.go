@@ -10,13 +10,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podproof/podproof/labs"
 )
 
 // ambassador: the app speaks to localhost only, and another container carries
 // it to the backend. A connection from within the Pod must bring the backend's
-// own answer; in a copy that cannot reach the backend it must bring none.
+// own answer, for a path too that nobody can have prepared. In a copy without
+// the helper the app must come to no answer, and in one that cannot reach the
+// backend there must be none.
 func (c *compiler) ambassador(m *labs.Ambassador) {
 	if !c.on("ambassador", KindPod, KindDeployment) {
 		return
@@ -33,7 +36,8 @@ func (c *compiler) ambassador(m *labs.Ambassador) {
 	c.look(Declared, 0, a.declared)
 	c.look(Reported, m.Within, func(s *scene) finding { return bothRun(s, m.App, m.Container) })
 	c.probe(m.Within, a.answers)
-	c.try("ambassador", a.withoutBackend)
+	c.probe(m.Within, a.passesOn)
+	c.try("ambassador", a.copies)
 }
 
 type ambassador struct {
@@ -44,13 +48,13 @@ type ambassador struct {
 
 // hostPattern matches a Service's name where it stands for a host: in a URL,
 // before a port, with its namespace, as a word of its own before a port, or by
-// the variables that Kubernetes sets. A path or a word that happens to be the
-// same is none of them.
+// by the variables that Kubernetes sets. A path or a word that happens to be the
+// same is none of them; nor is the file in "cat stock 2>/dev/null".
 func hostPattern(service string) *regexp.Regexp {
 	q := regexp.QuoteMeta(service)
 	variable := regexp.QuoteMeta(strings.ToUpper(strings.ReplaceAll(service, "-", "_")))
 	return regexp.MustCompile(fmt.Sprintf(
-		`(?:^|[^A-Za-z0-9._/-]|//)%s(?::\d|\.[a-z0-9-]+(?::|/|\s|$|\.svc)|\s+\d+\b)|//(?:[^/@\s]*@)?%s(?:[/:\s"']|$)|\b%s_(?:SERVICE_HOST|PORT)\b`,
+		`(?:^|[^A-Za-z0-9._/-]|//)%s(?::\d|\.[a-z0-9-]+(?::|/|\s|$|\.svc)|\s+\d+(?:[^\d>&<\w]|$))|//(?:[^/@\s]*@)?%s(?:[/:\s"']|$)|\b%s_(?:SERVICE_HOST|PORT)\b`,
 		q, q, variable))
 }
 
@@ -162,11 +166,71 @@ func (a *ambassador) answers(ctx context.Context, s *scene) (finding, error) {
 		compared(line(want.Body), line(got.Body)).show(got.Body), nil
 }
 
-// nowhere is an address that refuses every connection at once.
-const nowhere = "255.255.255.255"
+// passesOn: a path that nobody can have prepared is answered as the backend
+// answers it. An answer that was fetched once and kept is found out by this.
+func (a *ambassador) passesOn(ctx context.Context, s *scene) (finding, error) {
+	pod, _, f := s.inside(a.App)
+	if f != nil {
+		return *f, nil
+	}
+	backend, port := a.backend(s)
+	if backend == nil {
+		return pass(Msg("ambassador.answers", "port", itoa(a.Port), "backend", a.Backend)).of("Pod/" + pod.Name), nil
+	}
+	path := strings.TrimPrefix(a.Get, "/") + "-" + s.nonce
+	want, err := s.cluster.Get(ctx, podRef(backend), backend.Spec.Containers[0].Name, "http://localhost:"+itoa(port)+"/"+path)
+	if err != nil {
+		return finding{}, err
+	}
+	got, err := s.cluster.Get(ctx, podRef(pod), a.App, "http://localhost:"+itoa(a.Port)+"/"+path)
+	if err != nil {
+		return finding{}, err
+	}
+	if want.Failed == "" && (got.Failed != "" || got.Status != want.Status || strings.TrimSpace(got.Body) != strings.TrimSpace(want.Body)) {
+		return fail(Msg("ambassador.keeps", "ambassador", a.Container, "backend", a.Backend, "path", "/"+path)).
+			of("Pod/"+pod.Name).compared(line(want.Body), line(got.Body)).show(got.Body + got.Failed).
+			why(Msg("ambassador.keeps.why")), nil
+	}
+	return pass(Msg("ambassador.answers", "port", itoa(a.Port), "backend", a.Backend)).of("Pod/" + pod.Name), nil
+}
 
-// withoutBackend: a copy that cannot reach the backend must not give its answer.
-func (a *ambassador) withoutBackend(ctx context.Context, s *scene) (finding, error) {
+// backend returns a ready Pod behind the backend's Service and the port that
+// the Service has there; nil where that cannot be told.
+func (a *ambassador) backend(s *scene) (*corev1.Pod, int32) {
+	o := s.find(ref{KindService, a.name})
+	if o == nil {
+		return nil, 0
+	}
+	service := o.value.(*corev1.Service)
+	_, want, _ := strings.Cut(a.Backend, ":")
+	for _, pod := range s.backends(service) {
+		if !podReady(pod) {
+			continue
+		}
+		for _, p := range service.Spec.Ports {
+			if itoa(p.Port) != want {
+				continue
+			}
+			if p.TargetPort.Type == intstr.Int {
+				return pod, p.TargetPort.IntVal
+			}
+			for i := range pod.Spec.Containers {
+				for _, c := range pod.Spec.Containers[i].Ports {
+					if c.Name == p.TargetPort.StrVal {
+						return pod, c.ContainerPort
+					}
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+// copiesLimit bounds both copies together.
+const copiesLimit = labs.Duration(150 * time.Second)
+
+// copies tries the Pod without its ambassador, then without its backend.
+func (a *ambassador) copies(ctx context.Context, s *scene) (finding, error) {
 	pod, f := s.pod()
 	if pod == nil {
 		return f, nil
@@ -175,35 +239,84 @@ func (a *ambassador) withoutBackend(ctx context.Context, s *scene) (finding, err
 	if err != nil {
 		return finding{}, err
 	}
-	proved := pass(Msg("ambassador.proved", "ambassador", a.Container, "backend", a.Backend)).of("Pod/" + pod.Name)
-	return s.inScratch(ctx, 0, func(ctx context.Context, b *bench) (finding, error) {
-		copied := copyPod(pod)
-		copied.Labels = nil // no copy of a Service may take it for a backend
-		full := a.name + "." + s.Namespace
-		copied.Spec.HostAliases = append([]corev1.HostAlias{{IP: nowhere, Hostnames: []string{
-			a.name, full, full + ".svc", full + ".svc.cluster.local",
-		}}}, copied.Spec.HostAliases...)
-		if err := b.scratch.CopyNeeds(ctx, s.Namespace, &copied.Spec); err != nil {
+	return s.inScratch(ctx, copiesLimit, func(ctx context.Context, b *bench) (finding, error) {
+		if err := b.scratch.CopyNeeds(ctx, s.Namespace, &pod.Spec); err != nil {
 			return finding{}, err
 		}
-		if err := b.dropService(ctx, a.name); err != nil {
-			return finding{}, err
+		f, err := a.withoutHelper(ctx, b, pod, want.Body)
+		if err != nil || !f.ok() {
+			return f.of("Pod/" + pod.Name), err
 		}
-		if _, err := b.scratch.CreatePod(ctx, copied); err != nil {
-			return finding{}, err
-		}
-		answered, err := a.stillAnswers(ctx, b, ref{KindPod, copied.Name}, want.Body)
-		if err != nil || !answered {
-			return proved, err
-		}
-		if a.known(s, pod) {
-			// It knows the backend by another way, past the names taken from it
-			// here: this experiment proves nothing against it.
-			return proved, nil
-		}
-		return fail(Msg("ambassador.fake", "ambassador", a.Container, "backend", a.name)).of("Pod/"+pod.Name).
-			compared(unset, line(want.Body)).show(want.Body), nil
+		return a.withoutBackend(ctx, s, b, pod, want.Body)
 	})
+}
+
+// withoutHelper: in a copy that lacks the ambassador nothing may answer in its
+// place, and the app must not come to the backend's answer by another way.
+func (a *ambassador) withoutHelper(ctx context.Context, b *bench, pod *corev1.Pod, want string) (finding, error) {
+	unproved := pass(Msg("ambassador.declared", "app", a.App))
+	want = strings.TrimSpace(want)
+	copied := without(pod, a.Container)
+	if want == "" || len(copied.Spec.Containers) == 0 {
+		return unproved, nil
+	}
+	if _, err := b.scratch.CreatePod(ctx, copied); err != nil {
+		return finding{}, err
+	}
+	alone, err := b.alone(ctx, copied, a.App)
+	if err != nil || alone == nil {
+		return unproved, err
+	}
+	if running(alone, a.App) == nil {
+		got, err := b.cluster.Get(ctx, podRef(alone), a.App, a.local())
+		if err != nil {
+			return finding{}, err
+		}
+		if got.Failed == "" && strings.TrimSpace(got.Body) == want {
+			return fail(Msg("ambassador.idle", "ambassador", a.Container, "port", itoa(a.Port))).
+				compared(unset, line(got.Body)).show(got.Body).why(Msg("ambassador.idle.why")), nil
+		}
+	}
+	wrote, err := b.cluster.Logs(ctx, podRef(alone), a.App, false, maxLog)
+	if err != nil {
+		return finding{}, err
+	}
+	if strings.Contains(wrote, want) {
+		return fail(Msg("ambassador.past", "app", a.App, "ambassador", a.Container)).
+			compared(unset, line(want)).show(wrote).why(Msg("ambassador.direct.why", "port", itoa(a.Port))), nil
+	}
+	return unproved, nil
+}
+
+// nowhere is an address that refuses every connection at once.
+const nowhere = "255.255.255.255"
+
+// withoutBackend: a copy that cannot reach the backend must not give its answer.
+func (a *ambassador) withoutBackend(ctx context.Context, s *scene, b *bench, pod *corev1.Pod, want string) (finding, error) {
+	proved := pass(Msg("ambassador.proved", "ambassador", a.Container, "backend", a.Backend)).of("Pod/" + pod.Name)
+	copied := copyPod(pod)
+	copied.Labels = nil // no copy of a Service may take it for a backend
+	full := a.name + "." + s.Namespace
+	copied.Spec.HostAliases = append([]corev1.HostAlias{{IP: nowhere, Hostnames: []string{
+		a.name, full, full + ".svc", full + ".svc.cluster.local",
+	}}}, copied.Spec.HostAliases...)
+	if err := b.dropService(ctx, a.name); err != nil {
+		return finding{}, err
+	}
+	if _, err := b.scratch.CreatePod(ctx, copied); err != nil {
+		return finding{}, err
+	}
+	answered, err := a.stillAnswers(ctx, b, ref{KindPod, copied.Name}, want)
+	if err != nil || !answered {
+		return proved, err
+	}
+	if a.known(s, pod) {
+		// It knows the backend by another way, past the names taken from it
+		// here: this experiment proves nothing against it.
+		return proved, nil
+	}
+	return fail(Msg("ambassador.fake", "ambassador", a.Container, "backend", a.name)).of("Pod/"+pod.Name).
+		compared(unset, line(want)).show(want), nil
 }
 
 func (b *bench) dropService(ctx context.Context, name string) error {

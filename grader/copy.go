@@ -22,7 +22,6 @@ func copyJob(name string, meta *metav1.ObjectMeta, spec *batchv1.JobSpec) *batch
 	job := &batchv1.Job{ObjectMeta: copyMeta(meta, name), Spec: *spec.DeepCopy()}
 	job.Spec.Selector = nil
 	job.Spec.ManualSelector = nil
-	job.Spec.Suspend = nil
 	// A copy that removed itself could not be read.
 	job.Spec.TTLSecondsAfterFinished = nil
 	job.Spec.Template.ObjectMeta = copyMeta(&spec.Template.ObjectMeta, "")

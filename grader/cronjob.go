@@ -24,24 +24,37 @@ func (c *compiler) cronJobSpec(m *labs.CronJobSpec) {
 	if j := m.Job; j != nil && (j.Succeeded != nil || j.PeakActive != nil || j.Condition != "") {
 		c.problem("cronJobSpec.job judges no outcome: its Jobs come and go; use trial.run")
 	}
-	zoned := m.TimeZone != nil || !c.zoneJudged()
+	zoned := m.TimeZone != nil || !c.judged("spec.timeZone", func(m *labs.CronJobSpec) bool { return m.TimeZone != nil })
 	c.look(Declared, 0, func(s *scene) finding { return cronDeclared(s, m, zoned) })
+	if m.Schedule != "" && !c.judged("spec.suspend", func(m *labs.CronJobSpec) bool { return m.Suspend != nil }) {
+		c.look(Declared, 0, notSuspended)
+	}
 	if m.ManualJob != "" {
 		c.look(Reported, 0, func(s *scene) finding { return manualJob(s, m.ManualJob) })
 	}
 }
 
-// zoneJudged reports whether another check judges this CronJob's time zone. If
-// so, its schedule is read in whatever zone it has; if none does, a zone that
-// nobody asked for makes it fire at other times.
-func (c *compiler) zoneJudged() bool {
+// judged reports whether a check on this CronJob judges a field, by its path or
+// in cronJobSpec. Where one judges the time zone, a schedule is read in whatever
+// zone it has, and where one judges suspend, it may be suspended. If none does,
+// what nobody asked for makes the schedule fire at other times, or never.
+func (c *compiler) judged(path string, asks func(*labs.CronJobSpec) bool) bool {
 	return slices.ContainsFunc(c.all, func(k labs.Check) bool {
 		if k.CronJob != c.ref.name {
 			return false
 		}
-		byField := slices.ContainsFunc(k.Fields, func(f labs.Field) bool { return f.Path == "spec.timeZone" })
-		return byField || k.CronJobSpec != nil && k.CronJobSpec.TimeZone != nil
+		byField := slices.ContainsFunc(k.Fields, func(f labs.Field) bool { return f.Path == path })
+		return byField || k.CronJobSpec != nil && asks(k.CronJobSpec)
 	})
+}
+
+func notSuspended(s *scene) finding {
+	spec := &s.obj.value.(*batchv1.CronJob).Spec
+	if spec.Suspend != nil && *spec.Suspend {
+		return fail(Msg("cronjob.suspended", "cronjob", s.obj.name)).at("spec.suspend").
+			compared("false", "true").doc(docCronJob)
+	}
+	return pass(Msg("cronjob.declared", "cronjob", s.obj.name)).at("spec")
 }
 
 // zone is a time zone's name; the controller runs in UTC.

@@ -78,10 +78,37 @@ func jobDeclared(s *scene, m *labs.JobSpec) finding {
 	if f := word(s, at, "completionMode", m.CompletionMode, string(mode)); !f.ok() {
 		return f.doc(docJob)
 	}
-	if f := word(s, at+".template.spec", "restartPolicy", m.RestartPolicy, string(spec.Template.Spec.RestartPolicy)); !f.ok() {
+	if f := restartPolicy(s, at+".template.spec", corev1.RestartPolicy(m.RestartPolicy), &spec.Template.Spec); !f.ok() {
 		return f.doc(docJob)
 	}
 	return pass(Msg("job.declared", "object", s.obj.String())).at(at)
+}
+
+// restartPolicy compares what rules the ordinary containers of a Pod: each has
+// the Pod's policy unless it brings one of its own, and rules on exit codes may
+// restart one whose policy is Never.
+func restartPolicy(s *scene, parent string, want corev1.RestartPolicy, spec *corev1.PodSpec) finding {
+	owned := 0
+	for i := range spec.Containers {
+		c := &spec.Containers[i]
+		path := parent + ".containers[" + c.Name + "]"
+		if c.RestartPolicy == nil {
+			continue
+		}
+		owned++
+		if want != "" && string(*c.RestartPolicy) != string(want) {
+			return fail(Msg("field.differs", "path", path+".restartPolicy", "expected", string(want), "observed", string(*c.RestartPolicy))).
+				at(path+".restartPolicy").compared(string(want), string(*c.RestartPolicy)).why(Msg("depth.restartPolicy.container"))
+		}
+		if want == corev1.RestartPolicyNever && len(c.RestartPolicyRules) > 0 {
+			return fail(Msg("job.restartRules", "container", c.Name)).at(path+".restartPolicyRules").
+				compared(string(want), "restartPolicyRules")
+		}
+	}
+	if owned > 0 && owned == len(spec.Containers) {
+		return pass(Msg("field.equal", "path", parent+".containers.restartPolicy", "observed", string(want)))
+	}
+	return word(s, parent, "restartPolicy", string(want), string(spec.RestartPolicy))
 }
 
 func wide(n *int32) *int64 {

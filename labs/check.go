@@ -155,7 +155,7 @@ type JobSpec struct {
 	ActiveDeadlineSeconds   *int64 `json:"activeDeadlineSeconds,omitempty"`
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	CompletionMode          string `json:"completionMode,omitempty" jsonschema:"enum=NonIndexed,enum=Indexed"`
-	// RestartPolicy of the Pod template.
+	// RestartPolicy that rules the ordinary containers: the Pod template's, or each one's own.
 	RestartPolicy string `json:"restartPolicy,omitempty" jsonschema:"enum=Never,enum=OnFailure"`
 	// Succeeded is the least count of succeeded Pods.
 	Succeeded *int32 `json:"succeeded,omitempty"`
@@ -167,7 +167,8 @@ type JobSpec struct {
 	Within    Duration `json:"within,omitempty"`
 }
 
-// CronJobSpec is what a CronJob declares. A field left out is not judged.
+// CronJobSpec is what a CronJob declares. A field left out is not judged, but a
+// schedule that is suspended is none, unless a check on this CronJob judges suspend.
 type CronJobSpec struct {
 	Schedule string `json:"schedule,omitempty"`
 	// TimeZone that the schedule is read in. Where no check on this CronJob names one, a zone
