@@ -2,6 +2,7 @@ package grader
 
 import (
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -200,7 +201,7 @@ func initProgress(pod *corev1.Pod, limit int) *finding {
 
 // explain says why a container that does not run doesn't.
 func explain(pod *corev1.Pod, st *corev1.ContainerStatus) *finding {
-	if w := st.State.Waiting; w != nil {
+	if w := st.State.Waiting; w != nil && !outdated(pod, st) {
 		last := st.LastTerminationState.Terminated
 		switch w.Reason {
 		case "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName":
@@ -219,7 +220,6 @@ func explain(pod *corev1.Pod, st *corev1.ContainerStatus) *finding {
 			f.settled = st.RestartCount >= crashes
 			return at(pod, f, pod.CreationTimestamp)
 		}
-		return at(pod, pending(Msg("container.creating", "container", st.Name, "pod", pod.Name)), pod.CreationTimestamp)
 	}
 	if t := st.State.Terminated; t != nil {
 		f := fail(Msg("container.ended", "container", st.Name, "pod", pod.Name, "code", exitCode(t)))
@@ -230,6 +230,18 @@ func explain(pod *corev1.Pod, st *corev1.ContainerStatus) *finding {
 		return at(pod, f, t.FinishedAt)
 	}
 	return at(pod, pending(Msg("container.creating", "container", st.Name, "pod", pod.Name)), pod.CreationTimestamp)
+}
+
+// outdated reports whether a container waits for another image than it has by
+// now: the kubelet tells of the last pull until it has tried the next one.
+func outdated(pod *corev1.Pod, st *corev1.ContainerStatus) bool {
+	switch st.State.Waiting.Reason {
+	case "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName":
+	default:
+		return false
+	}
+	k, ok := containerNamed(&pod.Spec, st.Name)
+	return ok && st.State.Waiting.Message != "" && !strings.Contains(st.State.Waiting.Message, k.Image)
 }
 
 func at(pod *corev1.Pod, f finding, since metav1.Time) *finding {
