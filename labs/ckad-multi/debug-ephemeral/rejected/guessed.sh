@@ -1,0 +1,1 @@
+kubectl create configmap strongbox-report --from-literal=word={{.colour}}
