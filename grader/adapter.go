@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ import (
 )
 
 // adapter: the app's own output stays as it is, and another container serves
-// it as Prometheus text. In a copy, one more line must raise the metric by one.
+// it as Prometheus text. In a copy, one more line must raise the metric by one,
+// and in one without the helper nothing may serve it.
 func (c *compiler) adapter(m *labs.Adapter) {
 	if !c.on("adapter", KindPod, KindDeployment) {
 		return
@@ -108,7 +110,14 @@ func (a *adapter) read(ctx context.Context, s *scene, pod *corev1.Pod) (float64,
 			of(object).compared(a.series(), listed(sortedKeys(families))).show(got.Body), nil
 	}
 	sum, n := 0.0, 0
+	seen := map[string]bool{}
 	for _, m := range family.Metric {
+		if key := seriesOf(m); seen[key] {
+			return 0, fail(Msg("adapter.twice", "url", a.url(), "series", a.Metric+key)).
+				of(object).show(got.Body).why(Msg("adapter.twice.why")), nil
+		} else {
+			seen[key] = true
+		}
 		if a.selects(m) {
 			sum += sample(m)
 			n++
@@ -119,6 +128,19 @@ func (a *adapter) read(ctx context.Context, s *scene, pod *corev1.Pod) (float64,
 			of(object).compared(a.series(), a.Metric).show(got.Body), nil
 	}
 	return sum, pass(Msg("adapter.serves", "series", a.series(), "value", number64(sum))).of(object).show(got.Body), nil
+}
+
+// seriesOf tells the series of one metric apart: its labels in order.
+func seriesOf(m *dto.Metric) string {
+	var parts []string
+	for _, l := range m.Label {
+		parts = append(parts, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	slices.Sort(parts)
+	return "{" + strings.Join(parts, ",") + "}"
 }
 
 func (a *adapter) selects(m *dto.Metric) bool {
@@ -154,6 +176,10 @@ const (
 	adapterRest = 15 * time.Second
 	// adapterFollow is how long it may take to follow where no time is given.
 	adapterFollow = 20 * time.Second
+	// adapterSlack is what the looks themselves may take on a busy machine.
+	adapterSlack = 5 * time.Second
+	// adapterBurst is a rise that a metric does not make by itself meanwhile.
+	adapterBurst = 200
 )
 
 // follows: one more line in a copy's source raises the metric by one.
@@ -171,57 +197,89 @@ func (a *adapter) follows(ctx context.Context, s *scene) (finding, error) {
 		if _, err := b.scratch.CreatePod(ctx, copied); err != nil {
 			return finding{}, err
 		}
+		lone, err := b.createWithout(ctx, original, a.Container)
+		if err != nil {
+			return finding{}, err
+		}
 		starting, cancel := context.WithTimeout(ctx, adapterStart)
 		defer cancel()
 		f, err := b.await(starting, ref{KindPod, copied.Name}, func() finding { return bothRun(b.scene, a.App, a.Container) })
 		if err != nil || !f.ok() {
 			return f, err
 		}
-		return a.addLine(ctx, b, b.obj.value.(*corev1.Pod))
+		f, err = a.addLine(ctx, b, b.obj.value.(*corev1.Pod))
+		if err != nil || !f.ok() || lone == nil {
+			return f, err
+		}
+		return a.servedBesides(ctx, b, lone, f)
 	})
 }
 
+// servedBesides: in a copy without the adapter nothing serves the metric in its place.
+func (a *adapter) servedBesides(ctx context.Context, b *bench, copied *corev1.Pod, proved finding) (finding, error) {
+	lone, err := b.alone(ctx, copied, a.App, time.Second)
+	if err != nil || lone == nil || running(lone, a.App) != nil {
+		return proved, err
+	}
+	_, f, err := a.read(ctx, b.scene, lone)
+	if err != nil || !f.ok() {
+		return proved, err
+	}
+	return fail(Msg("adapter.idle", "adapter", a.Container, "url", a.url(), "metric", a.Metric)).
+		show(f.Excerpt).why(Msg("adapter.idle.why")), nil
+}
+
+// addLine adds the line, after one that must not count where there is such,
+// and sees the metric follow.
 func (a *adapter) addLine(ctx context.Context, b *bench, pod *corev1.Pod) (finding, error) {
 	before, calm, f, err := a.atRest(ctx, b, pod)
 	if err != nil || !f.ok() {
 		return f, err
 	}
+	rise := 1
+	if !calm {
+		// Where the metric moves by itself, only a burst stands out.
+		rise = adapterBurst
+	}
 	added := b.fill(a.Line)
-	wrote, err := b.cluster.Exec(ctx, podRef(pod), a.App,
-		[]string{"sh", "-c", `printf '%s\n' "$1" >> "$2"`, "sh", added, a.Source})
+	lines := slices.Repeat([]string{added}, rise)
+	if a.Ignores != "" {
+		lines = slices.Insert(lines, 0, b.fill(a.Ignores))
+	}
+	wrote, err := b.cluster.Exec(ctx, podRef(pod), a.App, append([]string{
+		"sh", "-c", `f=$1; shift; printf '%s\n' "$@" >> "$f"`, "sh", a.Source}, lines...))
 	if err != nil {
 		return finding{}, err
 	}
 	if wrote.Code != 0 {
 		return fail(Msg("adapter.noSource", "app", a.App, "source", a.Source)).show(wrote.Stderr), nil
 	}
-	limit := time.Duration(a.Within)
-	if limit == 0 {
-		limit = adapterFollow
+	limit := adapterFollow
+	switch {
+	case a.Fresh > 0:
+		limit = time.Duration(a.Fresh) + adapterSlack
+	case a.Within > 0:
+		limit = time.Duration(a.Within)
 	}
-	var after float64
-	for until := time.Now().Add(limit); ; {
-		if after, f, err = a.read(ctx, b.scene, pod); err != nil {
-			return finding{}, err
-		}
-		if f.ok() && after != before {
-			break
-		}
-		if time.Now().After(until) {
-			if !f.ok() {
-				return f, nil
-			}
-			return fail(Msg("adapter.constant", "metric", a.series(), "source", a.Source, "value", number64(before), "within", limit.String())).
-				compared(number64(before+1), number64(after)).show("+ " + added).why(Msg("adapter.constant.why")), nil
-		}
-		if err := sleep(ctx, trialPause); err != nil {
-			return finding{}, err
-		}
+	after, f, err := a.risen(ctx, b, pod, before, float64(rise), limit)
+	if err != nil {
+		return finding{}, err
 	}
-	// Where the app itself goes on writing, more than one line may have come.
-	if calm && after != before+1 || after < before {
-		return fail(Msg("adapter.step", "metric", a.series(), "before", number64(before), "after", number64(after))).
-			compared(number64(before+1), number64(after)).show("+ " + added), nil
+	shown := "+ " + strings.Join(slices.Compact(lines), "\n+ ")
+	wanted := before + float64(rise)
+	switch {
+	case !f.ok():
+		return f, nil
+	case after == before:
+		return fail(Msg("adapter.constant", "metric", a.series(), "source", a.Source, "value", number64(before), "within", limit.String())).
+			compared(number64(wanted), number64(after)).show(shown).why(Msg("adapter.constant.why")), nil
+	case calm && a.Ignores != "" && after == wanted+1:
+		return fail(Msg("adapter.alsoCounts", "metric", a.series(), "line", lines[0])).
+			compared(number64(wanted), number64(after)).show(shown), nil
+	// Where the app itself goes on writing, more lines may have come.
+	case calm && after != wanted || after < wanted:
+		return fail(Msg("adapter.step", "metric", a.series(), "before", number64(before), "after", number64(after), "lines", itoa(rise))).
+			compared(number64(wanted), number64(after)).show(shown), nil
 	}
 	kept, err := b.cluster.Exec(ctx, podRef(pod), a.App, []string{"grep", "-cxF", "--", added, a.Source})
 	if err != nil {
@@ -232,7 +290,46 @@ func (a *adapter) addLine(ctx context.Context, b *bench, pod *corev1.Pod) (findi
 			compared(added, line(kept.Stdout)).why(Msg("adapter.sourceChanged.why")), nil
 	}
 	return pass(Msg("adapter.follows", "metric", a.series(), "before", number64(before), "after", number64(after))).
-		compared(number64(before+1), number64(after)).show("+ " + added), nil
+		compared(number64(wanted), number64(after)).show(shown), nil
+}
+
+// risen reads the metric until it has risen, and once more after a moment, or
+// until the limit. The finding says whether the last reading came about.
+func (a *adapter) risen(ctx context.Context, b *bench, pod *corev1.Pod, before, by float64, limit time.Duration) (after float64, f finding, err error) {
+	after = before
+	for until := time.Now().Add(limit); ; {
+		v, f, err := a.read(ctx, b.scene, pod)
+		if err != nil {
+			return 0, finding{}, err
+		}
+		if f.ok() {
+			after = v
+		}
+		if f.ok() && after >= before+by {
+			break
+		}
+		if time.Now().After(until) {
+			return after, f, nil
+		}
+		if err := sleep(ctx, trialPause); err != nil {
+			return 0, finding{}, err
+		}
+	}
+	for until := time.Now().Add(adapterCalm); ; {
+		if err := sleep(ctx, trialPause); err != nil {
+			return 0, finding{}, err
+		}
+		v, f, err := a.read(ctx, b.scene, pod)
+		if err != nil {
+			return 0, finding{}, err
+		}
+		if f.ok() {
+			after = v
+		}
+		if time.Now().After(until) {
+			return after, pass(Msg("adapter.serves", "series", a.series(), "value", number64(after))), nil
+		}
+	}
 }
 
 // atRest waits until the metric is served and, if it can, no longer moves.

@@ -12,7 +12,7 @@ import (
 const (
 	// loneStart is how long such a copy may take to start.
 	loneStart = 30 * time.Second
-	// loneTime is how long its app is left to itself before it is looked at.
+	// loneTime is how long an app is left to itself there before its log is read.
 	loneTime = 6 * time.Second
 )
 
@@ -27,10 +27,20 @@ func without(pod *corev1.Pod, name string) *corev1.Pod {
 	return c
 }
 
-// alone waits until the copy's app has been started for loneTime, and whatever
-// else the scratch namespace holds is ready. It returns nil where that does
+// createWithout creates the copy that lacks one container; nil where none is left.
+func (b *bench) createWithout(ctx context.Context, pod *corev1.Pod, name string) (*corev1.Pod, error) {
+	c := without(pod, name)
+	if len(c.Spec.Containers) == 0 {
+		return nil, nil
+	}
+	_, err := b.scratch.CreatePod(ctx, c)
+	return c, err
+}
+
+// alone waits until the copy's app has been started for a time, and whatever
+// else the scratch namespace holds is ready, so that nothing can be missed. It returns nil where that does
 // not come about: such a copy proves nothing.
-func (b *bench) alone(ctx context.Context, copied *corev1.Pod, app string) (*corev1.Pod, error) {
+func (b *bench) alone(ctx context.Context, copied *corev1.Pod, app string, least time.Duration) (*corev1.Pod, error) {
 	var since time.Time
 	for until := time.Now().Add(loneStart); time.Now().Before(until) || !since.IsZero(); {
 		snap, err := b.scratch.Snapshot(ctx, b.scratch.Namespace(), kindsFor(KindPod))
@@ -41,7 +51,7 @@ func (b *bench) alone(ctx context.Context, copied *corev1.Pod, app string) (*cor
 			since = time.Time{}
 		} else if since.IsZero() {
 			since = time.Now()
-		} else if time.Since(since) >= loneTime {
+		} else if time.Since(since) >= least {
 			return pod, nil
 		}
 		if err := sleep(ctx, 2*trialPause); err != nil {

@@ -306,8 +306,13 @@ type Adapter struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Source is the file, as the app container sees it, that the adapter reads; Line is
 	// a line to add there, in a copy of the Pod, that must raise the metric by one.
-	Source string   `json:"source" jsonschema:"required"`
-	Line   string   `json:"line" jsonschema:"required"`
+	Source string `json:"source" jsonschema:"required"`
+	Line   string `json:"line" jsonschema:"required"`
+	// Ignores is a line that looks alike and must not raise it.
+	Ignores string `json:"ignores,omitempty"`
+	// Fresh is how old the number may be at most. The trial allows a little
+	// more, for its own looks; left out, Within bounds it.
+	Fresh  Duration `json:"fresh,omitempty"`
 	Within Duration `json:"within,omitempty"`
 }
 
