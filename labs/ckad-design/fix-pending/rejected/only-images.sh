@@ -1,0 +1,1 @@
+kubectl set image pod/shelf shelf=nginx:1.27
