@@ -1,0 +1,2 @@
+kubectl wait --for=condition=Ready pod/gallery --timeout=60s
+kubectl set image pod/gallery web=nginx:1.27
