@@ -124,6 +124,9 @@ func (c *compiler) trial(m *labs.Trial) {
 		if !c.on("trial.run", withPods()...) {
 			return
 		}
+		if len(m.Run.After) > 0 && c.ref.kind != KindPod {
+			c.problem("trial.run.after is about a pod")
+		}
 		if m.Run.Logs != nil {
 			c.checkMatch("trial.run.logs", &m.Run.Logs.Match, true)
 		}
@@ -178,11 +181,11 @@ func (b *bench) place(ctx context.Context, s *scene) (ref, error) {
 
 // runCopy: the copy runs to its end or, where it has none, until it is ready.
 func runCopy(ctx context.Context, s *scene, b *bench, m *labs.TrialRun) (finding, error) {
-	r, err := b.place(ctx, s)
-	if err != nil {
-		return finding{}, err
+	r, f, err := b.placeAfter(ctx, s, m.After)
+	if err != nil || !f.ok() {
+		return f, err
 	}
-	f, err := b.await(ctx, r, func() finding { return b.outcome(m) })
+	f, err = b.await(ctx, r, func() finding { return b.outcome(m) })
 	if err != nil || !f.ok() {
 		return b.withLog(ctx, f), err
 	}
@@ -190,8 +193,14 @@ func runCopy(ctx context.Context, s *scene, b *bench, m *labs.TrialRun) (finding
 		return pass(Msg("trial.ran", "object", s.obj.String())), nil
 	}
 	f, err = judgeLogs(ctx, b.scene, m.Logs)
-	if err != nil || !f.ok() {
+	if err != nil {
 		return f, err
+	}
+	if !f.ok() {
+		for _, name := range sortedKeys(m.After) {
+			f = f.why(Msg("trial.after.why", "container", name))
+		}
+		return f, nil
 	}
 	return pass(Msg("trial.ran", "object", s.obj.String())).show(f.Excerpt), nil
 }

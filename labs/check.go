@@ -351,6 +351,11 @@ type TrialRun struct {
 	Condition string `json:"condition,omitempty" jsonschema:"enum=Complete,enum=Failed"`
 	Reason    string `json:"reason,omitempty"`
 	Logs      *Logs  `json:"logs,omitempty"`
+	// After maps an init container of a Pod to a command that runs right after it
+	// in the copy, with its image, mounts and environment. It changes what that
+	// container left behind, with {{nonce}}, so that a later one that does not
+	// read it is found out.
+	After map[string][]string `json:"after,omitempty"`
 }
 
 // Duration is a time span written as Go writes it: "20s", "1m30s".
