@@ -53,7 +53,7 @@ func New(ctx context.Context, c config.Config, log *slog.Logger, onStep cluster.
 	if err != nil {
 		return nil, err
 	}
-	workspace := NewWorkspace(provider, Namespaces(catalog), Kubeconfig(c), log, onStep)
+	workspace := NewWorkspace(provider, Namespaces(catalog), Kubeconfig(c), store, log, onStep)
 	return &App{
 		Config:    c,
 		Catalog:   catalog,

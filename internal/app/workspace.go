@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/podproof/podproof/grader"
 	"github.com/podproof/podproof/internal/cluster"
 	"github.com/podproof/podproof/internal/kube"
+	"github.com/podproof/podproof/internal/sqlite"
 	"github.com/podproof/podproof/internal/study"
 	"github.com/podproof/podproof/labs"
 )
@@ -27,7 +27,7 @@ type Workspace struct {
 	kubeconfig string // where the learner's is written
 	log        *slog.Logger
 	onStep     cluster.Progress // may be nil
-	history    *kube.Memory
+	store      *sqlite.Store
 
 	mu     sync.Mutex
 	state  study.ClusterState
@@ -37,20 +37,17 @@ type Workspace struct {
 	stopRecorder context.CancelFunc
 }
 
-// historyLength is how many changes of each namespace are remembered.
-const historyLength = 5000
-
 // NewWorkspace returns a Workspace without a cluster; Up brings it up. The
-// learner's kubeconfig is written to the given path. onStep is called with
-// each event, and may be nil.
-func NewWorkspace(p cluster.Provider, namespaces []string, kubeconfig string, log *slog.Logger, onStep cluster.Progress) *Workspace {
+// learner's kubeconfig is written to the given path, the recorder's history to
+// store. onStep is called with each event, and may be nil.
+func NewWorkspace(p cluster.Provider, namespaces []string, kubeconfig string, store *sqlite.Store, log *slog.Logger, onStep cluster.Progress) *Workspace {
 	return &Workspace{
 		provider:   p,
 		namespaces: namespaces,
 		kubeconfig: kubeconfig,
 		log:        log,
 		onStep:     onStep,
-		history:    kube.NewMemory(historyLength),
+		store:      store,
 		// Nothing is being recorded yet.
 		stopRecorder: func() {},
 		state:        study.ClusterState{Phase: study.ClusterStarting, Provider: p.Name()},
@@ -77,7 +74,7 @@ func (w *Workspace) up(ctx context.Context) error {
 	if err := w.provider.Ensure(ctx, w.progress); err != nil {
 		return fmt.Errorf("start the %s cluster: %w", w.provider.Name(), err)
 	}
-	client, err := connect(ctx, w.provider, kube.WithLabs(w.namespaces...), kube.WithHistory(w.history))
+	client, err := connect(ctx, w.provider, kube.WithLabs(w.namespaces...))
 	if err != nil {
 		return err
 	}
@@ -88,7 +85,13 @@ func (w *Workspace) up(ctx context.Context) error {
 	if err := w.provision(ctx, client); err != nil {
 		return err
 	}
-	if err := w.record(ctx, client); err != nil {
+	identity, err := client.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	past := newHistory(w.store, identity)
+	client = client.With(kube.WithHistory(past))
+	if err := w.record(ctx, client, past); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -137,19 +140,20 @@ func (w *Workspace) provision(ctx context.Context, client *kube.Client) error {
 }
 
 // record watches the labs from now on, until Close.
-func (w *Workspace) record(ctx context.Context, client *kube.Client) error {
+func (w *Workspace) record(ctx context.Context, client *kube.Client, past *history) error {
 	w.stopRecorder() // of an earlier try
 	w.recorder.Wait()
 	labs := func(namespace string) bool {
-		return slices.Contains(w.namespaces, namespace) || strings.HasPrefix(namespace, "podproof-scratch-")
+		return slices.Contains(w.namespaces, namespace) || isTrial(namespace)
 	}
-	recorder := kube.NewRecorder(client, labs, w.history, w.log)
+	recorder := kube.NewRecorder(client, labs, past, w.log)
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stopRecorder = stop
 	w.recorder.Go(func() { recorder.Run(watching) })
 	if err := recorder.WaitSynced(ctx); err != nil {
 		return fmt.Errorf("watch the labs: %w", err)
 	}
+	w.recorder.Go(func() { past.labs.Run(watching, recorder.Sight, w.log) })
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -101,6 +102,25 @@ func New(config *rest.Config, opts ...Option) (*Client, error) {
 		o(c)
 	}
 	return c, nil
+}
+
+// With returns a Client of the same connections with more options.
+func (c *Client) With(opts ...Option) *Client {
+	other := *c
+	for _, o := range opts {
+		o(&other)
+	}
+	return &other
+}
+
+// Identity tells this cluster from every other one, also from one of the same
+// address that was made anew. Provision must have run.
+func (c *Client) Identity(ctx context.Context) (string, error) {
+	ns, err := c.typed.CoreV1().Namespaces().Get(ctx, SystemNamespace, metav1.GetOptions{})
+	if err != nil {
+		return "", classify("identify the cluster", err)
+	}
+	return string(ns.UID), nil
 }
 
 // Version returns the cluster's version, "v1.35.4"; it serves as a check that

@@ -16,6 +16,9 @@ type History interface {
 	Blind(ctx context.Context, namespace string, span grader.Span) error
 	// History returns the changes, oldest first, and the blind spans.
 	History(ctx context.Context, namespace string) ([]grader.Change, []grader.Span, error)
+	// Alive returns, by namespace, the last change of each object of a kind
+	// whose end was not recorded.
+	Alive(ctx context.Context, kind string) (map[string][]grader.Change, error)
 }
 
 // Memory is a History in memory with a bound for each namespace. It is safe
@@ -65,6 +68,9 @@ func (m *Memory) History(_ context.Context, namespace string) ([]grader.Change, 
 	}
 	return slices.Clone(p.changes), slices.Clone(p.blind), nil
 }
+
+// Alive implements History. Memory has no past that a Recorder could lack.
+func (m *Memory) Alive(context.Context, string) (map[string][]grader.Change, error) { return nil, nil }
 
 // Forget drops what is kept of a namespace.
 func (m *Memory) Forget(namespace string) {

@@ -36,6 +36,7 @@ type Recorder struct {
 
 	mu         sync.Mutex
 	namespaces map[string]bool // that something was recorded of
+	sights     []func() time.Time
 }
 
 // NewRecorder returns a Recorder of the namespaces that keep accepts. keep is
@@ -71,6 +72,9 @@ func (r *Recorder) Run(ctx context.Context) {
 		},
 		watch: core.Events("").Watch,
 	}
+	r.mu.Lock()
+	r.sights = []func() time.Time{pods.sighted, jobs.sighted, events.sighted}
+	r.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, run := range []func(){pods.run, jobs.run, events.run} {
 		wg.Go(run)
@@ -88,6 +92,20 @@ func (r *Recorder) WaitSynced(ctx context.Context) error {
 	case <-ctx.Done():
 		return classify("wait for the recorder", ctx.Err())
 	}
+}
+
+// Sight is the time until which everything has surely been seen: now, or
+// since when the cluster is away.
+func (r *Recorder) Sight() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	until := sight()
+	for _, sighted := range r.sights {
+		if t := sighted(); t.Before(until) {
+			until = t
+		}
+	}
+	return until
 }
 
 func (r *Recorder) store(ctx context.Context, namespace string, changes []grader.Change) {
@@ -124,6 +142,7 @@ type recording[T any, P object[T]] struct {
 	slim     func(*T) *T
 
 	once  sync.Once
+	began time.Time
 	known map[types.UID]P
 
 	mu   sync.Mutex
@@ -131,12 +150,23 @@ type recording[T any, P object[T]] struct {
 }
 
 func (r *recording[T, P]) run() {
+	r.began = sight()
 	lw := &cache.ListWatch{
 		ListWithContextFunc:  r.list,
 		WatchFuncWithContext: r.watching,
 	}
 	reflector := cache.NewReflectorWithOptions(lw, new(T), r, cache.ReflectorOptions{Name: "podproof recorder"})
 	reflector.RunWithContext(r.ctx)
+}
+
+// sighted is when the watch was lost, or now while it runs.
+func (r *recording[T, P]) sighted() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost.IsZero() {
+		return sight()
+	}
+	return r.lost
 }
 
 // watching opens a watch and notes when it ends.
@@ -239,7 +269,7 @@ func (r *recording[T, P]) Replace(list []any, _ string) error {
 	if r.known != nil && !lost.IsZero() {
 		r.recorder.blind(r.ctx, grader.Span{From: lost, Until: sight()})
 	}
-	present := map[types.UID]bool{}
+	first, present := r.known == nil, map[types.UID]bool{}
 	for _, o := range list {
 		if p, ok := o.(P); ok {
 			present[p.GetUID()] = true
@@ -259,8 +289,33 @@ func (r *recording[T, P]) Replace(list []any, _ string) error {
 	if r.known == nil {
 		r.known = map[types.UID]P{}
 	}
+	if first && r.kind != "" {
+		r.missed(present)
+	}
 	r.once.Do(r.recorder.synced.Done)
 	return nil
+}
+
+// missed tells the end of what an earlier recorder saw and what is gone now.
+func (r *recording[T, P]) missed(present map[types.UID]bool) {
+	alive, err := r.recorder.into.Alive(r.ctx, r.kind)
+	if err != nil {
+		r.recorder.log.Error("read what was recorded before", "kind", r.kind, "error", err)
+		return
+	}
+	for namespace, objects := range alive {
+		if !r.recorder.keep(namespace) {
+			continue
+		}
+		for i := range objects {
+			// What another process saw after this one began may be newer than the list.
+			if o := &objects[i]; !present[types.UID(o.UID)] && o.Seen.Before(r.began) {
+				r.recorder.store(r.ctx, namespace, []grader.Change{
+					{Seen: sight(), Object: o.Object, UID: o.UID, Owner: o.Owner, State: stateDeleted},
+				})
+			}
+		}
+	}
 }
 
 // sight is the time of an observation.

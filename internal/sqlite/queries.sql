@@ -47,3 +47,39 @@ LIMIT ?;
 
 -- name: Evidence :one
 SELECT packed FROM evidence WHERE attempt = ?;
+
+-- name: Watch :one
+SELECT owner, renewed_at, seen_until FROM watches WHERE cluster = ?;
+
+-- name: SetWatch :exec
+INSERT INTO watches (cluster, owner, renewed_at, seen_until) VALUES (?, ?, ?, ?)
+ON CONFLICT (cluster) DO UPDATE
+SET owner = excluded.owner, renewed_at = excluded.renewed_at, seen_until = excluded.seen_until;
+
+-- name: DropOldWatches :exec
+DELETE FROM watches WHERE renewed_at < sqlc.arg(before);
+
+-- name: InsertChange :exec
+INSERT INTO changes (cluster, namespace, seen_at, object, uid, owner, container, state, reason, exit_code, restarts, told_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: ChangesAfter :many
+SELECT * FROM changes WHERE cluster = ? AND id > ? ORDER BY id;
+
+-- name: TrimChanges :exec
+DELETE FROM changes
+WHERE changes.cluster = sqlc.arg(cluster) AND changes.namespace = sqlc.arg(namespace) AND changes.id <= (
+    SELECT c.id FROM changes c WHERE c.cluster = sqlc.arg(cluster) AND c.namespace = sqlc.arg(namespace)
+    ORDER BY c.id DESC LIMIT 1 OFFSET sqlc.arg(keep));
+
+-- name: InsertBlind :exec
+INSERT INTO blind_spans (cluster, since, until) VALUES (?, ?, ?);
+
+-- name: BlindAfter :many
+SELECT * FROM blind_spans WHERE cluster = ? AND id > ? ORDER BY id;
+
+-- name: TrimBlind :exec
+DELETE FROM blind_spans
+WHERE blind_spans.cluster = sqlc.arg(cluster) AND blind_spans.id <= (
+    SELECT b.id FROM blind_spans b WHERE b.cluster = sqlc.arg(cluster)
+    ORDER BY b.id DESC LIMIT 1 OFFSET sqlc.arg(keep));

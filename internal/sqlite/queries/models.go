@@ -18,6 +18,29 @@ type Attempt struct {
 	Report     string
 }
 
+type BlindSpan struct {
+	ID      int64
+	Cluster string
+	Since   int64
+	Until   int64
+}
+
+type Change struct {
+	ID        int64
+	Cluster   string
+	Namespace string
+	SeenAt    int64
+	Object    string
+	Uid       string
+	Owner     string
+	Container string
+	State     string
+	Reason    string
+	ExitCode  *int64
+	Restarts  int64
+	ToldAt    *int64
+}
+
 type Evidence struct {
 	Attempt int64
 	Packed  []byte
@@ -32,4 +55,11 @@ type TaskRecord struct {
 	SolvedAt   *int64
 	Hints      int64
 	SolutionAt *int64
+}
+
+type Watch struct {
+	Cluster   string
+	Owner     string
+	RenewedAt int64
+	SeenUntil int64
 }

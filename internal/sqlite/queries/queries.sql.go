@@ -72,6 +72,98 @@ func (q *Queries) Attempts(ctx context.Context, arg AttemptsParams) ([]AttemptsR
 	return items, nil
 }
 
+const blindAfter = `-- name: BlindAfter :many
+SELECT id, cluster, since, until FROM blind_spans WHERE cluster = ? AND id > ? ORDER BY id
+`
+
+type BlindAfterParams struct {
+	Cluster string
+	ID      int64
+}
+
+func (q *Queries) BlindAfter(ctx context.Context, arg BlindAfterParams) ([]BlindSpan, error) {
+	rows, err := q.db.QueryContext(ctx, blindAfter, arg.Cluster, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BlindSpan
+	for rows.Next() {
+		var i BlindSpan
+		if err := rows.Scan(
+			&i.ID,
+			&i.Cluster,
+			&i.Since,
+			&i.Until,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const changesAfter = `-- name: ChangesAfter :many
+SELECT id, cluster, namespace, seen_at, object, uid, owner, container, state, reason, exit_code, restarts, told_at FROM changes WHERE cluster = ? AND id > ? ORDER BY id
+`
+
+type ChangesAfterParams struct {
+	Cluster string
+	ID      int64
+}
+
+func (q *Queries) ChangesAfter(ctx context.Context, arg ChangesAfterParams) ([]Change, error) {
+	rows, err := q.db.QueryContext(ctx, changesAfter, arg.Cluster, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Change
+	for rows.Next() {
+		var i Change
+		if err := rows.Scan(
+			&i.ID,
+			&i.Cluster,
+			&i.Namespace,
+			&i.SeenAt,
+			&i.Object,
+			&i.Uid,
+			&i.Owner,
+			&i.Container,
+			&i.State,
+			&i.Reason,
+			&i.ExitCode,
+			&i.Restarts,
+			&i.ToldAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const dropOldWatches = `-- name: DropOldWatches :exec
+DELETE FROM watches WHERE renewed_at < ?1
+`
+
+func (q *Queries) DropOldWatches(ctx context.Context, before int64) error {
+	_, err := q.db.ExecContext(ctx, dropOldWatches, before)
+	return err
+}
+
 const ensureRecord = `-- name: EnsureRecord :exec
 INSERT INTO task_records (learner, lab, task, seed) VALUES (?, ?, ?, ?)
 ON CONFLICT DO NOTHING
@@ -140,6 +232,59 @@ func (q *Queries) InsertAttempt(ctx context.Context, arg InsertAttemptParams) (i
 	var id int64
 	err := row.Scan(&id)
 	return id, err
+}
+
+const insertBlind = `-- name: InsertBlind :exec
+INSERT INTO blind_spans (cluster, since, until) VALUES (?, ?, ?)
+`
+
+type InsertBlindParams struct {
+	Cluster string
+	Since   int64
+	Until   int64
+}
+
+func (q *Queries) InsertBlind(ctx context.Context, arg InsertBlindParams) error {
+	_, err := q.db.ExecContext(ctx, insertBlind, arg.Cluster, arg.Since, arg.Until)
+	return err
+}
+
+const insertChange = `-- name: InsertChange :exec
+INSERT INTO changes (cluster, namespace, seen_at, object, uid, owner, container, state, reason, exit_code, restarts, told_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+`
+
+type InsertChangeParams struct {
+	Cluster   string
+	Namespace string
+	SeenAt    int64
+	Object    string
+	Uid       string
+	Owner     string
+	Container string
+	State     string
+	Reason    string
+	ExitCode  *int64
+	Restarts  int64
+	ToldAt    *int64
+}
+
+func (q *Queries) InsertChange(ctx context.Context, arg InsertChangeParams) error {
+	_, err := q.db.ExecContext(ctx, insertChange,
+		arg.Cluster,
+		arg.Namespace,
+		arg.SeenAt,
+		arg.Object,
+		arg.Uid,
+		arg.Owner,
+		arg.Container,
+		arg.State,
+		arg.Reason,
+		arg.ExitCode,
+		arg.Restarts,
+		arg.ToldAt,
+	)
+	return err
 }
 
 const insertEvidence = `-- name: InsertEvidence :exec
@@ -312,4 +457,79 @@ func (q *Queries) SetHints(ctx context.Context, arg SetHintsParams) error {
 		arg.Task,
 	)
 	return err
+}
+
+const setWatch = `-- name: SetWatch :exec
+INSERT INTO watches (cluster, owner, renewed_at, seen_until) VALUES (?, ?, ?, ?)
+ON CONFLICT (cluster) DO UPDATE
+SET owner = excluded.owner, renewed_at = excluded.renewed_at, seen_until = excluded.seen_until
+`
+
+type SetWatchParams struct {
+	Cluster   string
+	Owner     string
+	RenewedAt int64
+	SeenUntil int64
+}
+
+func (q *Queries) SetWatch(ctx context.Context, arg SetWatchParams) error {
+	_, err := q.db.ExecContext(ctx, setWatch,
+		arg.Cluster,
+		arg.Owner,
+		arg.RenewedAt,
+		arg.SeenUntil,
+	)
+	return err
+}
+
+const trimBlind = `-- name: TrimBlind :exec
+DELETE FROM blind_spans
+WHERE blind_spans.cluster = ?1 AND blind_spans.id <= (
+    SELECT b.id FROM blind_spans b WHERE b.cluster = ?1
+    ORDER BY b.id DESC LIMIT 1 OFFSET ?2)
+`
+
+type TrimBlindParams struct {
+	Cluster string
+	Keep    int64
+}
+
+func (q *Queries) TrimBlind(ctx context.Context, arg TrimBlindParams) error {
+	_, err := q.db.ExecContext(ctx, trimBlind, arg.Cluster, arg.Keep)
+	return err
+}
+
+const trimChanges = `-- name: TrimChanges :exec
+DELETE FROM changes
+WHERE changes.cluster = ?1 AND changes.namespace = ?2 AND changes.id <= (
+    SELECT c.id FROM changes c WHERE c.cluster = ?1 AND c.namespace = ?2
+    ORDER BY c.id DESC LIMIT 1 OFFSET ?3)
+`
+
+type TrimChangesParams struct {
+	Cluster   string
+	Namespace string
+	Keep      int64
+}
+
+func (q *Queries) TrimChanges(ctx context.Context, arg TrimChangesParams) error {
+	_, err := q.db.ExecContext(ctx, trimChanges, arg.Cluster, arg.Namespace, arg.Keep)
+	return err
+}
+
+const watch = `-- name: Watch :one
+SELECT owner, renewed_at, seen_until FROM watches WHERE cluster = ?
+`
+
+type WatchRow struct {
+	Owner     string
+	RenewedAt int64
+	SeenUntil int64
+}
+
+func (q *Queries) Watch(ctx context.Context, cluster string) (WatchRow, error) {
+	row := q.db.QueryRowContext(ctx, watch, cluster)
+	var i WatchRow
+	err := row.Scan(&i.Owner, &i.RenewedAt, &i.SeenUntil)
+	return i, err
 }
