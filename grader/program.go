@@ -124,6 +124,9 @@ func (p *Program) circular(start, at int, seen map[int]bool) bool {
 // Kinds lists the kinds of object that the checks look at, sorted.
 func (p *Program) Kinds() []Kind { return slices.Clone(p.kinds) }
 
+// Mentions reports whether the checks look at objects of a kind.
+func (p *Program) Mentions(kind Kind) bool { return slices.Contains(p.kinds, kind) }
+
 // Namespace is where the checks look.
 func (p *Program) Namespace() string { return p.namespace }
 

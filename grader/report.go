@@ -71,6 +71,12 @@ type Result struct {
 	Excerpt string `json:"excerpt,omitempty"`
 }
 
+// Waits reports whether the check is not decided yet but may be without a
+// grading: it does not wait for a probe.
+func (r Result) Waits() bool {
+	return r.Verdict == Pending && r.Reason.ID != "probe.onCheck" && r.Reason.ID != "needs.pending"
+}
+
 // Report is the outcome of one evaluation of a task.
 type Report struct {
 	Task      string    `json:"task"` // "LAB/TASK"

@@ -32,6 +32,7 @@ var errAway = fmt.Errorf("connection refused: %w", study.ErrUnavailable)
 func (a away) State() study.ClusterState                  { return a.state }
 func (away) Namespace(_ study.Learner, lab string) string { return lab }
 func (away) Grader() (grader.Cluster, error)              { return nil, errAway }
+func (away) Watched() (grader.Cluster, error)             { return nil, errAway }
 func (away) Apply(context.Context, string, string) error  { return errAway }
 func (away) Reset(context.Context, *labs.Instance) error  { return errAway }
 

@@ -29,6 +29,7 @@ type Study interface {
 	Reset(ctx context.Context, learner study.Learner, ref labs.Ref) error
 	Grade(ctx context.Context, learner study.Learner, ref labs.Ref) (*study.Attempt, error)
 	RevealHint(ctx context.Context, learner study.Learner, ref labs.Ref) error
+	Follow(ctx context.Context, learner study.Learner, ref labs.Ref) (marks <-chan struct{}, stop func(), err error)
 	RevealSolution(ctx context.Context, learner study.Learner, ref labs.Ref) error
 }
 
@@ -74,6 +75,8 @@ func (h *Handler) router() http.Handler {
 
 	r.Get("/assets/{file}", h.files.serve)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	// Not among the pages: it is sent bit by bit, and so never compressed.
+	r.Get("/labs/{lab}/tasks/{task}/live", h.live)
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/html"), uncached)
 		r.Get("/", h.home)

@@ -69,7 +69,7 @@ func answer(p view.Page, s labs.Script) string {
 }
 
 func (h *Handler) checksView(lang labs.Lang, v *study.TaskView, now time.Time) view.Checks {
-	m := view.Checks{Total: v.Points}
+	m := view.Checks{Total: v.Points, Live: string(v.Live.State)}
 	results := map[string]grader.Result{}
 	if last := v.Last; last != nil {
 		at := view.At(last.Finished, now)
@@ -80,6 +80,12 @@ func (h *Handler) checksView(lang labs.Lang, v *study.TaskView, now time.Time) v
 			for _, r := range last.Report.Results {
 				results[r.Check] = r
 			}
+		}
+	}
+	seen := map[string]grader.Result{}
+	if v.Live.Report != nil {
+		for _, r := range v.Live.Report.Results {
+			seen[r.Check] = r
 		}
 	}
 	for _, c := range v.Checks {
@@ -97,9 +103,27 @@ func (h *Handler) checksView(lang labs.Lang, v *study.TaskView, now time.Time) v
 				m.Unknown++
 			}
 		}
+		if r, ok := seen[c.ID]; ok && saysMore(r, row.Verdict) {
+			h.fill(&row, r, lang)
+			row.Live = true
+		}
 		m.Rows = append(m.Rows, row)
 	}
 	return m
+}
+
+// saysMore reports whether a live result is worth showing over a graded
+// verdict: only where things have changed since, as far as a look can tell.
+func saysMore(r grader.Result, graded view.Verdict) bool {
+	switch {
+	case graded == "":
+		return true
+	case view.Verdict(r.Verdict) == graded:
+		return false
+	default:
+		// What waits for a probe was probed by the grading.
+		return r.Verdict != grader.Pending || r.Waits()
+	}
 }
 
 func (h *Handler) fill(row *view.Check, r grader.Result, lang labs.Lang) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -54,13 +55,15 @@ func New(ctx context.Context, c config.Config, log *slog.Logger, onStep cluster.
 		return nil, err
 	}
 	workspace := NewWorkspace(provider, Namespaces(catalog), Kubeconfig(c), store, log, onStep)
+	service := study.New(catalog, store, workspace, log)
+	workspace.OnChange(service.Changed)
 	return &App{
 		Config:    c,
 		Catalog:   catalog,
 		Text:      texts,
 		Store:     store,
 		Workspace: workspace,
-		Study:     study.New(catalog, store, workspace, log),
+		Study:     service,
 		log:       log,
 	}, nil
 }
@@ -121,6 +124,9 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		defer close(up)
 		a.keepTrying(ctx)
 	}()
+	var looking sync.WaitGroup
+	looking.Go(func() { a.Study.RunLive(ctx) })
+	defer looking.Wait()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 

@@ -28,10 +28,12 @@ type Workspace struct {
 	log        *slog.Logger
 	onStep     cluster.Progress // may be nil
 	store      *sqlite.Store
+	onChange   func(namespace string, kind grader.Kind)
 
 	mu     sync.Mutex
 	state  study.ClusterState
 	client *kube.Client // nil until ready
+	cache  *kube.Cache  // of that client
 
 	recorder     sync.WaitGroup
 	stopRecorder context.CancelFunc
@@ -50,6 +52,7 @@ func NewWorkspace(p cluster.Provider, namespaces []string, kubeconfig string, st
 		store:      store,
 		// Nothing is being recorded yet.
 		stopRecorder: func() {},
+		onChange:     func(string, grader.Kind) {},
 		state:        study.ClusterState{Phase: study.ClusterStarting, Provider: p.Name()},
 	}
 }
@@ -91,12 +94,14 @@ func (w *Workspace) up(ctx context.Context) error {
 	}
 	past := newHistory(w.store, identity)
 	client = client.With(kube.WithHistory(past))
-	if err := w.record(ctx, client, past); err != nil {
+	cache, err := w.record(ctx, client, past)
+	if err != nil {
 		return err
 	}
 	w.mu.Lock()
-	w.client = client
+	w.client, w.cache = client, cache
 	w.mu.Unlock()
+	w.onChange("", "") // whatever was out of sight until now
 	w.change(func(s *study.ClusterState) {
 		s.Phase, s.Version, s.Kubeconfig = study.ClusterReady, version, w.kubeconfig
 	})
@@ -140,21 +145,24 @@ func (w *Workspace) provision(ctx context.Context, client *kube.Client) error {
 }
 
 // record watches the labs from now on, until Close.
-func (w *Workspace) record(ctx context.Context, client *kube.Client, past *history) error {
+func (w *Workspace) record(ctx context.Context, client *kube.Client, past *history) (*kube.Cache, error) {
 	w.stopRecorder() // of an earlier try
 	w.recorder.Wait()
 	labs := func(namespace string) bool {
 		return slices.Contains(w.namespaces, namespace) || isTrial(namespace)
 	}
 	recorder := kube.NewRecorder(client, labs, past, w.log)
+	cache := kube.NewCache(func(namespace string) bool { return slices.Contains(w.namespaces, namespace) }, w.onChange)
+	recorder.Feed(cache)
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stopRecorder = stop
 	w.recorder.Go(func() { recorder.Run(watching) })
+	w.recorder.Go(func() { cache.Run(watching, client) })
 	if err := recorder.WaitSynced(ctx); err != nil {
-		return fmt.Errorf("watch the labs: %w", err)
+		return nil, fmt.Errorf("watch the labs: %w", err)
 	}
 	w.recorder.Go(func() { past.labs.Run(watching, recorder.Sight, w.log) })
-	return nil
+	return cache, nil
 }
 
 func (w *Workspace) writeKubeconfig(ctx context.Context, client *kube.Client) error {
@@ -253,6 +261,22 @@ func (w *Workspace) Client() (*kube.Client, error) {
 
 // Grader implements study.Workspace.
 func (w *Workspace) Grader() (grader.Cluster, error) { return w.Client() }
+
+// Watched implements study.Workspace.
+func (w *Workspace) Watched() (grader.Cluster, error) {
+	client, err := w.Client()
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	cache := w.cache
+	w.mu.Unlock()
+	return cache.Cluster(client)
+}
+
+// OnChange has f told what changes on the cluster, as kube.NewCache says. It
+// is called before Up.
+func (w *Workspace) OnChange(f func(namespace string, kind grader.Kind)) { w.onChange = f }
 
 // Namespace implements study.Workspace. There is one learner, so a lab's name
 // is its namespace.

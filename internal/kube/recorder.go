@@ -31,6 +31,7 @@ type Recorder struct {
 	keep   func(namespace string) bool
 	into   History
 	log    *slog.Logger
+	cache  *Cache // may be nil
 
 	synced sync.WaitGroup
 
@@ -47,26 +48,29 @@ func NewRecorder(c *Client, keep func(namespace string) bool, into History, log 
 	return r
 }
 
+// Feed lets the recorder's watches fill c too. It is called before Run.
+func (r *Recorder) Feed(c *Cache) { r.cache = c }
+
 // Run records until ctx ends. While the cluster is away it keeps trying, and
 // notes the time as blind.
 func (r *Recorder) Run(ctx context.Context) {
 	core, batch := r.client.typed.CoreV1(), r.client.typed.BatchV1()
 	pods := &recording[corev1.Pod, *corev1.Pod]{
-		recorder: r, ctx: ctx, kind: "Pod", changes: podChanges, slim: slimPod,
+		recorder: r, ctx: ctx, kind: "Pod", cached: grader.KindPod, changes: podChanges, slim: slimPod,
 		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return core.Pods("").List(ctx, o)
 		},
 		watch: core.Pods("").Watch,
 	}
 	jobs := &recording[batchv1.Job, *batchv1.Job]{
-		recorder: r, ctx: ctx, kind: "Job", changes: jobChanges, slim: slimJob,
+		recorder: r, ctx: ctx, kind: "Job", cached: grader.KindJob, changes: jobChanges, slim: slimJob,
 		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return batch.Jobs("").List(ctx, o)
 		},
 		watch: batch.Jobs("").Watch,
 	}
 	events := &recording[corev1.Event, *corev1.Event]{
-		recorder: r, ctx: ctx, kind: "", changes: eventChanges, slim: slimEvent,
+		recorder: r, ctx: ctx, kind: "", cached: grader.KindEvent, changes: eventChanges, slim: slimEvent,
 		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return core.Events("").List(ctx, o)
 		},
@@ -136,6 +140,7 @@ type recording[T any, P object[T]] struct {
 	recorder *Recorder
 	ctx      context.Context
 	kind     string
+	cached   grader.Kind
 	list     func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch    func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	changes  func(old, now *T, seen time.Time) []grader.Change
@@ -151,11 +156,17 @@ type recording[T any, P object[T]] struct {
 
 func (r *recording[T, P]) run() {
 	r.began = sight()
+	store := cache.ReflectorStore(r)
+	if c := r.recorder.cache; c != nil {
+		tracked := c.tracked(r.cached, &cache.ListWatch{ListWithContextFunc: r.list, WatchFuncWithContext: r.watch})
+		r.list, r.watch = tracked.ListWithContextFunc, tracked.WatchFuncWithContext
+		store = both{r, feed{c, r.cached}}
+	}
 	lw := &cache.ListWatch{
 		ListWithContextFunc:  r.list,
 		WatchFuncWithContext: r.watching,
 	}
-	reflector := cache.NewReflectorWithOptions(lw, new(T), r, cache.ReflectorOptions{Name: "podproof recorder"})
+	reflector := cache.NewReflectorWithOptions(lw, new(T), store, cache.ReflectorOptions{Name: "podproof recorder"})
 	reflector.RunWithContext(r.ctx)
 }
 

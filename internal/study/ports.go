@@ -47,6 +47,9 @@ type Workspace interface {
 	Namespace(learner Learner, lab string) string
 	// Grader is the cluster as grading sees it.
 	Grader() (grader.Cluster, error)
+	// Watched is the cluster as live checks see it: by watches, so that a look
+	// asks the API server nothing. An error means that it is out of sight.
+	Watched() (grader.Cluster, error)
 	// Apply makes a manifest's objects exist in the namespace.
 	Apply(ctx context.Context, namespace, manifest string) error
 	// Reset removes the instance's objects, waits until they are gone and

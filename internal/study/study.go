@@ -30,6 +30,8 @@ type Service struct {
 	log       *slog.Logger
 	now       func() time.Time
 
+	watching *watching
+
 	mu   sync.Mutex
 	busy map[taskKey]string // what is being done: grading, reset, start
 }
@@ -47,6 +49,7 @@ func New(catalog *labs.Catalog, store Store, workspace Workspace, log *slog.Logg
 		workspace: workspace,
 		log:       log,
 		now:       time.Now,
+		watching:  newWatching(),
 		busy:      make(map[taskKey]string),
 	}
 }
@@ -113,6 +116,9 @@ func (s *Service) Open(ctx context.Context, learner Learner, ref labs.Ref) (*Tas
 		Hints:      inst.Hints[:min(rec.Hints, len(inst.Hints))],
 		Activity:   s.activity(learner, ref),
 		Cluster:    s.workspace.State(),
+	}
+	if v.Live, err = s.liveView(ctx, learner, inst, rec.Started != nil); err != nil {
+		return nil, fmt.Errorf("look at %s: %w", ref, err)
 	}
 	for _, c := range inst.Checks {
 		v.Checks = append(v.Checks, CheckView{ID: c.ID, Title: c.Title, Points: c.Points})

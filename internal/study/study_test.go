@@ -38,6 +38,8 @@ func (w *away) Namespace(learner study.Learner, lab string) string {
 
 func (w *away) Grader() (grader.Cluster, error) { return nil, w.err }
 
+func (w *away) Watched() (grader.Cluster, error) { return nil, study.ErrUnavailable }
+
 func (w *away) Apply(_ context.Context, namespace, _ string) error {
 	w.mu.Lock()
 	w.applied = append(w.applied, namespace)

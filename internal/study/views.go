@@ -72,6 +72,8 @@ type TaskView struct {
 	HasSetup bool
 
 	Progress Progress
+	// Live is how the task stands on the cluster now, graded or not.
+	Live LiveView
 	// Attempts are the newest first; Last is the first of them, or nil.
 	Attempts []Attempt
 	Last     *Attempt

@@ -51,9 +51,16 @@ type server struct {
 // start starts podproof on the tests' cluster and waits until that is ready.
 func start(t *testing.T, data string) *server {
 	t.Helper()
+	return startAt(t, data, "127.0.0.1:0", env(t, "PODPROOF_TEST_KUBECONFIG"))
+}
+
+// startAt is start at an address of the caller's choice, by another kubeconfig
+// of the tests' cluster.
+func startAt(t *testing.T, data, addr, kubeconfig string) *server {
+	t.Helper()
 	s := &server{bin: env(t, "PODPROOF_BIN"), data: data}
-	s.cmd = exec.Command(s.bin, "serve", "--addr", "127.0.0.1:0", "--data", data,
-		"--cluster", "existing", "--kubeconfig", env(t, "PODPROOF_TEST_KUBECONFIG"))
+	s.cmd = exec.Command(s.bin, "serve", "--addr", addr, "--data", data,
+		"--cluster", "existing", "--kubeconfig", kubeconfig)
 	s.cmd.Stderr = t.Output()
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

@@ -87,6 +87,9 @@ type Notice struct {
 // Checks is the list of checks with the newest result of each.
 type Checks struct {
 	Rows []Check
+	// Live says how the page sees the cluster: "on", "away", or "" before the
+	// task's start and the cluster's.
+	Live string
 	// Earned is meaningful once At is set.
 	Earned, Total int
 	At            *Moment
@@ -120,10 +123,12 @@ type Check struct {
 	ID, Title      string
 	Points, Earned int
 	Verdict        Verdict
-	Reason         string
-	Expected       string
-	Observed       string
-	Because        string
+	// Live is a verdict on how things stand now; another comes of a grading.
+	Live     bool
+	Reason   string
+	Expected string
+	Observed string
+	Because  string
 	// Rank is declared, reported, probed or tried.
 	Rank string
 	// Where is the object and the field: "Pod/web spec.volumes".
@@ -134,7 +139,7 @@ type Check struct {
 
 // HasDetail reports that there is more to say than the reason.
 func (c Check) HasDetail() bool {
-	return c.Verdict != Pass && (c.Expected != "" || c.Observed != "")
+	return !c.Live && c.Verdict != Pass && (c.Expected != "" || c.Observed != "")
 }
 
 // Attempt is one grading in the history.
@@ -155,11 +160,3 @@ type Help struct {
 }
 
 func num(n int) string { return strconv.Itoa(n) }
-
-// percent is a whole number of percent, for a bar's text.
-func percent(n, of int) string {
-	if of == 0 {
-		return "0"
-	}
-	return num(n * 100 / of)
-}

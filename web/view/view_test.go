@@ -90,6 +90,16 @@ func graded() view.Task {
 	return m
 }
 
+// lively is a task in work: some rows show how things stand, one its grading.
+func lively() view.Task {
+	m := graded()
+	m.Checks.Live = "on"
+	for i := range m.Checks.Rows[1:] {
+		m.Checks.Rows[1+i].Live = true
+	}
+	return m
+}
+
 func solved() view.Task {
 	m, at := graded(), moment()
 	m.State, m.SolvedAt = view.Solved, &at
@@ -127,6 +137,8 @@ func TestPagesAreAsTheyWereAgreed(t *testing.T) {
 		"task-before":      {page: func(p view.Page) templ.Component { return view.TaskPage(p, beforeStart()) }},
 		"task-graded":      {page: func(p view.Page) templ.Component { return view.TaskPage(p, graded()) }},
 		"task-graded-ja":   {lang: labs.Japanese, page: func(p view.Page) templ.Component { return view.TaskPage(p, graded()) }},
+		"task-live":        {page: func(p view.Page) templ.Component { return view.TaskPage(p, lively()) }},
+		"task-live-ja":     {lang: labs.Japanese, page: func(p view.Page) templ.Component { return view.TaskPage(p, lively()) }},
 		"task-solved":      {page: func(p view.Page) templ.Component { return view.TaskPage(p, solved()) }},
 		"task-no-cluster":  {cluster: &view.Cluster{Steps: steps}, page: func(p view.Page) templ.Component { m := beforeStart(); m.Kubeconfig = ""; return view.TaskPage(p, m) }},
 		"task-busy":        {page: func(p view.Page) templ.Component { m := graded(); m.Busy = "grade"; return view.TaskPage(p, m) }},

@@ -60,3 +60,19 @@ func shellQuote(s string) string {
 
 // Number writes n in digits.
 func Number(n int) string { return num(n) }
+
+// word names what is said of the check's verdict in the catalogue.
+func (c Check) word() string {
+	if c.Live {
+		return "live." + c.Verdict.key()
+	}
+	return "verdict." + c.Verdict.key()
+}
+
+// icon is empty for what does not hold yet: only a grading calls it wrong.
+func (c Check) icon() string {
+	if c.Live && c.Verdict == Fail {
+		return Verdict("").key()
+	}
+	return c.Verdict.key()
+}

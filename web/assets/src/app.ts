@@ -3,6 +3,7 @@
 import htmx from "htmx.org";
 import { copyButtons } from "./copy";
 import { grading } from "./grading";
+import { live } from "./live";
 import { menus } from "./menus";
 
 // The Content-Security-Policy allows neither eval nor inline styles; htmx must
@@ -20,4 +21,5 @@ htmx.config.responseHandling = [
 
 copyButtons();
 grading();
+live();
 menus();
