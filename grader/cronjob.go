@@ -21,7 +21,7 @@ func (c *compiler) cronJobSpec(m *labs.CronJobSpec) {
 			c.problem("cronJobSpec: %w", err)
 		}
 	}
-	if j := m.Job; j != nil && (j.Succeeded != nil || j.PeakActive != nil || j.Condition != "") {
+	if j := m.Job; j != nil && (j.Succeeded != nil || j.PeakActive != nil || j.Condition != "" || j.Lasts != 0) {
 		c.problem("cronJobSpec.job judges no outcome: its Jobs come and go; use trial.run")
 	}
 	zoned := m.TimeZone != nil || !c.judged("spec.timeZone", func(m *labs.CronJobSpec) bool { return m.TimeZone != nil })

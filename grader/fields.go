@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podproof/podproof/grader/equal"
@@ -54,6 +55,9 @@ func (c *compiler) field(m *labs.Field) {
 		v, f := s.obj.resolve(segs)
 		if f != nil {
 			return *f
+		}
+		if want, ok := m.Equals.(string); ok && s.obj.template != nil && v.path == s.obj.in("spec.restartPolicy") {
+			return restartPolicy(s, s.obj.in("spec"), corev1.RestartPolicy(want), &s.obj.template.Spec)
 		}
 		if kind == reflect.TypeFor[intstr.IntOrString]() {
 			v = s.obj.numbered(segs, v)

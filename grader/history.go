@@ -143,6 +143,9 @@ func jobRemembered(s *scene, m *labs.JobSpec) finding {
 	if m.Succeeded != nil && len(done) < int(*m.Succeeded) {
 		return unseen
 	}
+	if m.Lasts != 0 {
+		return unseen
+	}
 	if m.PeakActive != nil && peakOf(s.runs(object, uid, nil)) < int(*m.PeakActive) {
 		return unseen
 	}

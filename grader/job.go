@@ -15,7 +15,7 @@ func (c *compiler) jobSpec(m *labs.JobSpec) {
 	if !c.on("jobSpec", KindJob, KindCronJob) {
 		return
 	}
-	happened := m.Succeeded != nil || m.PeakActive != nil || m.Condition != ""
+	happened := m.Succeeded != nil || m.PeakActive != nil || m.Condition != "" || m.Lasts != 0
 	if m.Reason != "" && m.Condition == "" {
 		c.problem("jobSpec.reason needs a condition")
 	}
@@ -184,6 +184,11 @@ func jobHappened(s *scene, m *labs.JobSpec) finding {
 		}
 		return f
 	}
+	if m.Lasts != 0 {
+		if f := worked(s, job, time.Duration(m.Lasts)); !f.ok() {
+			return f.of(object)
+		}
+	}
 	if m.PeakActive != nil {
 		peak := peakOf(s.runs("Job/"+job.Name, string(job.UID), s.pods(s.obj)))
 		if peak < int(*m.PeakActive) {
@@ -200,6 +205,39 @@ func jobHappened(s *scene, m *labs.JobSpec) finding {
 		}
 	}
 	return pass(Msg("job.happened", "job", job.Name, "succeeded", itoa(job.Status.Succeeded))).of(object)
+}
+
+// worked judges how long the Pods that succeeded have worked.
+func worked(s *scene, job *batchv1.Job, want time.Duration) finding {
+	seen := 0
+	for _, pod := range s.pods(s.obj) {
+		if pod.Status.Phase != corev1.PodSucceeded {
+			continue
+		}
+		longest := time.Duration(0)
+		for i := range pod.Status.ContainerStatuses {
+			if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil {
+				longest = max(longest, t.FinishedAt.Sub(t.StartedAt.Time))
+			}
+		}
+		if longest < want {
+			return fail(Msg("job.brief", "pod", pod.Name, "expected", want.String())).
+				compared(want.String(), longest.String()).settle().doc(docJob)
+		}
+		seen++
+	}
+	if seen == 0 {
+		f := jobProgress(s, job)
+		if controllerDone(s.obj) {
+			// Its Pods are gone, or none succeeded: other checks judge that.
+			f = fault(Msg("job.removed", "job", job.Name)).ranked(Reported).settle()
+			if job.Status.Succeeded == 0 {
+				f = fail(Msg("job.succeeded", "job", job.Name, "expected", "1", "observed", "0")).settle()
+			}
+		}
+		return f.doc(docJob)
+	}
+	return pass(Msg("job.happened", "job", job.Name, "succeeded", itoa(job.Status.Succeeded)))
 }
 
 // forgotten reports whether fewer Pods are known than the Job says it ran.

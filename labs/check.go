@@ -161,6 +161,9 @@ type JobSpec struct {
 	Succeeded *int32 `json:"succeeded,omitempty"`
 	// PeakActive is how many Pods must have been active at one time; more are no mistake here.
 	PeakActive *int32 `json:"peakActive,omitempty"`
+	// Lasts is how long the longest container of each succeeded Pod must have
+	// run. The API tells whole seconds, so whole seconds are asked for.
+	Lasts Duration `json:"lasts,omitempty"`
 	// Condition is the condition that must be True: Complete or Failed; Reason is its reason.
 	Condition string   `json:"condition,omitempty" jsonschema:"enum=Complete,enum=Failed"`
 	Reason    string   `json:"reason,omitempty"`
