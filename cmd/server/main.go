@@ -76,7 +76,7 @@ func newRoot() *cobra.Command {
 	}
 	p := &program{flags: config.Bind(root.PersistentFlags())}
 	root.AddCommand(
-		p.serve(), p.start(), p.check(), p.lint(), p.verify(), p.kubeconfig(), p.down(), p.kubectl(),
+		p.serve(), p.start(), p.check(), p.lint(), p.verify(), p.regrade(), p.kubeconfig(), p.down(), p.kubectl(),
 		schema(), showVersion(), p.internal(),
 	)
 	return root

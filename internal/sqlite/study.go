@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -151,6 +153,9 @@ func (s *Store) Attempts(ctx context.Context, learner study.Learner, ref labs.Re
 // Evidence implements study.Store.
 func (s *Store) Evidence(ctx context.Context, attempt int64) ([]byte, error) {
 	packed, err := s.read.Evidence(ctx, attempt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("evidence of attempt %d: %w", attempt, explain(s.path, err))
 	}

@@ -28,7 +28,7 @@ type Store interface {
 	SaveAttempt(ctx context.Context, learner Learner, a Attempt, evidence []byte) (int64, error)
 	// Attempts returns the newest attempts first, with their reports.
 	Attempts(ctx context.Context, learner Learner, ref labs.Ref, limit int) ([]Attempt, error)
-	// Evidence returns an attempt's packed evidence.
+	// Evidence returns an attempt's packed evidence, nil where none was stored.
 	Evidence(ctx context.Context, attempt int64) ([]byte, error)
 }
 
