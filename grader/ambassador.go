@@ -172,9 +172,14 @@ func (a *ambassador) passesOn(ctx context.Context, s *scene) (finding, error) {
 	if f != nil {
 		return *f, nil
 	}
-	backend, port := a.backend(s)
+	fine := pass(Msg("ambassador.answers", "port", itoa(a.Port), "backend", a.Backend)).of("Pod/" + pod.Name)
+	o := s.find(ref{KindService, a.name})
+	if o == nil || len(o.value.(*corev1.Service).Spec.Selector) == 0 {
+		return fine, nil // what stands behind it is not known here
+	}
+	backend, port := a.backend(s, o.value.(*corev1.Service))
 	if backend == nil {
-		return pass(Msg("ambassador.answers", "port", itoa(a.Port), "backend", a.Backend)).of("Pod/" + pod.Name), nil
+		return fault(Msg("ambassador.backendDown", "backend", a.Backend, "error", "")).of("Pod/" + pod.Name).ranked(Probed), nil
 	}
 	path := strings.TrimPrefix(a.Get, "/") + "-" + s.nonce
 	want, err := s.cluster.Get(ctx, podRef(backend), backend.Spec.Containers[0].Name, "http://localhost:"+itoa(port)+"/"+path)
@@ -185,22 +190,20 @@ func (a *ambassador) passesOn(ctx context.Context, s *scene) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	if want.Failed == "" && (got.Failed != "" || got.Status != want.Status || strings.TrimSpace(got.Body) != strings.TrimSpace(want.Body)) {
+	if want.Failed != "" {
+		return fault(Msg("ambassador.backendDown", "backend", a.Backend, "error", want.Failed)).of("Pod/" + pod.Name).ranked(Probed), nil
+	}
+	if got.Failed != "" || got.Status != want.Status || strings.TrimSpace(got.Body) != strings.TrimSpace(want.Body) {
 		return fail(Msg("ambassador.keeps", "ambassador", a.Container, "backend", a.Backend, "path", "/"+path)).
 			of("Pod/"+pod.Name).compared(line(want.Body), line(got.Body)).show(got.Body + got.Failed).
 			why(Msg("ambassador.keeps.why")), nil
 	}
-	return pass(Msg("ambassador.answers", "port", itoa(a.Port), "backend", a.Backend)).of("Pod/" + pod.Name), nil
+	return fine, nil
 }
 
 // backend returns a ready Pod behind the backend's Service and the port that
-// the Service has there; nil where that cannot be told.
-func (a *ambassador) backend(s *scene) (*corev1.Pod, int32) {
-	o := s.find(ref{KindService, a.name})
-	if o == nil {
-		return nil, 0
-	}
-	service := o.value.(*corev1.Service)
+// the Service has there, or nil.
+func (a *ambassador) backend(s *scene, service *corev1.Service) (*corev1.Pod, int32) {
 	_, want, _ := strings.Cut(a.Backend, ":")
 	for _, pod := range s.backends(service) {
 		if !podReady(pod) {
