@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -73,6 +74,24 @@ func Database(c config.Config) string { return filepath.Join(c.Data, "podproof.d
 
 // Kubeconfig is the path of the learner's kubeconfig.
 func Kubeconfig(c config.Config) string { return filepath.Join(c.Data, "kubeconfig") }
+
+// clusters is the folder of embedded clusters.
+func clusters(c config.Config) string { return filepath.Join(c.Data, "clusters") }
+
+// removeEmpty removes a folder, unless there is something in it.
+func removeEmpty(dir string) error {
+	inside, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || len(inside) > 0 {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the empty folder of clusters: %w", err)
+	}
+	return nil
+}
 
 // stopTime bounds how long an orderly stop takes.
 const stopTime = 10 * time.Second
@@ -179,7 +198,7 @@ func Down(ctx context.Context, c config.Config, log *slog.Logger, progress clust
 		if err := p.Delete(ctx, progress); err != nil {
 			return fmt.Errorf("delete the %s cluster: %w", p.Name(), err)
 		}
-		return nil
+		return removeEmpty(clusters(c))
 	}
 	client, err := connect(ctx, p)
 	if err != nil {
@@ -188,5 +207,6 @@ func Down(ctx context.Context, c config.Config, log *slog.Logger, progress clust
 	if err := client.Unprovision(ctx, func(step string) { progress(cluster.Event{Step: step, Text: step}) }); err != nil {
 		return fmt.Errorf("remove what podproof made: %w", err)
 	}
+	progress(cluster.Event{Step: "down", Text: "Removed the labs' namespaces and the learner's rights; the cluster itself is not podproof's and stays", Done: true})
 	return nil
 }

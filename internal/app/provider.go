@@ -49,12 +49,32 @@ func Provider(ctx context.Context, c config.Config, log *slog.Logger) (cluster.P
 	case "existing":
 		return newExisting(c)
 	case "kind":
-		return newKind(c, log)
+		p, err := newKind(c, log)
+		if err != nil {
+			return nil, err
+		}
+		if c.Cluster == "auto" && canEmbed() == nil {
+			return orEmbedded{p}, nil
+		}
+		return p, nil
 	case "embedded":
 		return newEmbedded(c, log)
 	default:
 		return nil, fmt.Errorf("there is no kind of cluster called %q", name)
 	}
+}
+
+// orEmbedded is kind as it was chosen automatically where an embedded cluster
+// could run too. It does not fall back to that by itself: the learner's objects
+// would be in another cluster than before.
+type orEmbedded struct{ cluster.Provider }
+
+func (p orEmbedded) Ensure(ctx context.Context, progress cluster.Progress) error {
+	err := p.Provider.Ensure(ctx, progress)
+	if errors.Is(err, kind.ErrNoNodeImage) {
+		return fmt.Errorf("%w\nor use the embedded cluster, which needs no node image: --cluster=embedded", err)
+	}
+	return err
 }
 
 // canEmbed tells why this machine cannot run an embedded cluster.
@@ -109,7 +129,7 @@ func newEmbedded(c config.Config, log *slog.Logger) (cluster.Provider, error) {
 		return nil, fmt.Errorf("the components of the embedded cluster are not in %s; build them with: make components images", bin)
 	}
 	return embedded.New(embedded.Options{
-		Dir:    filepath.Join(c.Data, "clusters", c.ClusterName),
+		Dir:    filepath.Join(clusters(c), c.ClusterName),
 		Bin:    bin,
 		Images: filepath.Join(c.Cache, "images"),
 		Logger: log,

@@ -76,7 +76,7 @@ func settings() []setting {
 		{"addr", "127.0.0.1:8080", "address to serve pages on"},
 		{"cluster", "auto", "where the cluster comes from: auto, kind, existing or embedded"},
 		{"kubeconfig", "", "kubeconfig of an existing cluster"},
-		{"context", "", "context in that kubeconfig; default its current one"},
+		{"context", "", "context in that kubeconfig; may be left out only where it has a single one, since the current context is never used by itself"},
 		{"cluster-name", "podproof", "name of the cluster that podproof makes"},
 		{"node-image", "", "node image for kind"},
 		{"kind-config", "", "file with a kind cluster configuration"},

@@ -113,9 +113,24 @@ func (p *Provider) create(ctx context.Context, cli *cli, lock *lock, progress po
 	case result == "":
 		return fmt.Errorf("create kind cluster %q: the helper process ended early: %s", p.opts.Name, errout.tail())
 	default:
-		return fmt.Errorf("create kind cluster %q: %s", p.opts.Name, advise(result))
+		return fmt.Errorf("create kind cluster %q: %w", p.opts.Name, failure(result))
 	}
 }
+
+// ErrNoNodeImage is wrapped by Ensure's error where the node image is not on
+// the machine and cannot be pulled.
+var ErrNoNodeImage = errors.New("there is no node image")
+
+// failure is the helper's result as an error.
+func failure(result string) error {
+	if strings.Contains(strings.ToLower(result), pullFailed) {
+		return fmt.Errorf("%w: %s", ErrNoNodeImage, advise(result))
+	}
+	return errors.New(advise(result))
+}
+
+// pullFailed is what kind says of an image that it cannot pull.
+const pullFailed = "failed to pull image"
 
 // relay passes the helper's events on and returns its result, "" if it died.
 func relay(from io.Reader, progress podproof.Progress) string {
@@ -141,7 +156,7 @@ func relay(from io.Reader, progress podproof.Progress) string {
 func advise(text string) string {
 	low := strings.ToLower(text)
 	for _, a := range []struct{ when, advice string }{
-		{"failed to pull image", "the node image is not on this machine and can't be pulled: check the network and the image's name, or load it beforehand (docker load)"},
+		{pullFailed, "the node image is not on this machine and can't be pulled: check the network and the image's name, or load it beforehand (docker load)"},
 		{"no space left on device", "free some disk space (docker system df tells what the runtime holds)"},
 		{"port is already allocated", "another program has the port: change it in the kind configuration"},
 		{"address already in use", "another program has the port: change it in the kind configuration"},

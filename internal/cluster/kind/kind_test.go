@@ -318,3 +318,14 @@ func TestCancelStopsAHungCreationAndTakesItBack(t *testing.T) {
 		t.Error("the hung command still runs")
 	}
 }
+
+func TestANodeImageThatCannotBePulledIsAKindOfItsOwn(t *testing.T) {
+	for result, want := range map[string]bool{
+		`failed to pull image "kindest/node:v1.35.8": command "docker pull" failed`: true,
+		"no space left on device": false,
+	} {
+		if err := failure(result); errors.Is(err, ErrNoNodeImage) != want || !strings.Contains(err.Error(), result) {
+			t.Errorf("%q became %v", result, err)
+		}
+	}
+}
