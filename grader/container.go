@@ -147,7 +147,7 @@ func running(pod *corev1.Pod, name string) *finding {
 		}
 	}
 	if st == nil {
-		return at(pod, pending(Msg("container.creating", "container", name, "pod", pod.Name)), pod.CreationTimestamp)
+		return at(pod, pending(Msg("container.creating", "container", name, "pod", pod.Name)), lastMove(pod))
 	}
 	return explain(pod, st)
 }
@@ -174,7 +174,7 @@ func initProgress(pod *corev1.Pod, limit int) *finding {
 		c := &pod.Spec.InitContainers[i]
 		st := status(pod, c.Name)
 		if st == nil {
-			return at(pod, pending(Msg("container.creating", "container", c.Name, "pod", pod.Name)), pod.CreationTimestamp)
+			return at(pod, pending(Msg("container.creating", "container", c.Name, "pod", pod.Name)), lastMove(pod))
 		}
 		if restartable(c) {
 			if st.Started != nil && *st.Started {
@@ -229,7 +229,7 @@ func explain(pod *corev1.Pod, st *corev1.ContainerStatus) *finding {
 		}
 		return at(pod, f, t.FinishedAt)
 	}
-	return at(pod, pending(Msg("container.creating", "container", st.Name, "pod", pod.Name)), pod.CreationTimestamp)
+	return at(pod, pending(Msg("container.creating", "container", st.Name, "pod", pod.Name)), lastMove(pod))
 }
 
 // outdated reports whether a container waits for another image than it has by
@@ -242,6 +242,29 @@ func outdated(pod *corev1.Pod, st *corev1.ContainerStatus) bool {
 	}
 	k, ok := containerNamed(&pod.Spec, st.Name)
 	return ok && st.State.Waiting.Message != "" && !strings.Contains(st.State.Waiting.Message, k.Image)
+}
+
+// lastMove is when a Pod last came further, as far as its status tells. A Pod
+// that still starts is waited for from there: on a busy machine each step takes
+// its time.
+func lastMove(pod *corev1.Pod) metav1.Time {
+	last := pod.CreationTimestamp
+	later := func(t metav1.Time) {
+		if t.After(last.Time) {
+			last = t
+		}
+	}
+	for _, l := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range l {
+			if r := l[i].State.Running; r != nil {
+				later(r.StartedAt)
+			}
+			if t := l[i].State.Terminated; t != nil {
+				later(t.FinishedAt)
+			}
+		}
+	}
+	return last
 }
 
 func at(pod *corev1.Pod, f finding, since metav1.Time) *finding {

@@ -70,7 +70,7 @@ func initHappened(s *scene, names []string) finding {
 			if f := initProgress(pod, len(pod.Spec.InitContainers)); f != nil {
 				return f.doc(docInit)
 			}
-			return *at(pod, pending(Msg("container.creating", "container", name, "pod", pod.Name)), pod.CreationTimestamp)
+			return *at(pod, pending(Msg("container.creating", "container", name, "pod", pod.Name)), lastMove(pod))
 		}
 	}
 	var told []string

@@ -97,7 +97,7 @@ func helperRuns(s *scene, name string, before []string) finding {
 func startedAfter(pod *corev1.Pod, sidecar, later string) *finding {
 	first, then := startOf(status(pod, sidecar)), startOf(status(pod, later))
 	if then == nil {
-		return at(pod, pending(Msg("container.creating", "container", later, "pod", pod.Name)), pod.CreationTimestamp)
+		return at(pod, pending(Msg("container.creating", "container", later, "pod", pod.Name)), lastMove(pod))
 	}
 	// A restarted sidecar started again later; its first start is not known here.
 	if first == nil || status(pod, sidecar).RestartCount > 0 || !then.Before(first) {

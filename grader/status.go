@@ -113,7 +113,7 @@ func containerState(pod *corev1.Pod, name string, want labs.ContainerStatus) fin
 			return fail(Msg("container.missing", "container", name, "object", "Pod/"+pod.Name,
 				"found", quoteList(containerNames(&pod.Spec)))).settle()
 		}
-		return *at(pod, pending(Msg("container.creating", "container", name, "pod", pod.Name)), pod.CreationTimestamp)
+		return *at(pod, pending(Msg("container.creating", "container", name, "pod", pod.Name)), lastMove(pod))
 	}
 	state, reason, code := described(st)
 	got := strings.TrimSpace(state + " " + reason)

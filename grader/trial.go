@@ -16,6 +16,9 @@ import (
 // trialLimit bounds a trial that gives no time of its own.
 const trialLimit = 90 * time.Second
 
+// logTime is how long a copy that runs may take to write what it should.
+const logTime = 10 * time.Second
+
 // trialPause paces the looks at a copy.
 const trialPause = 300 * time.Millisecond
 
@@ -192,9 +195,21 @@ func runCopy(ctx context.Context, s *scene, b *bench, m *labs.TrialRun) (finding
 	if m.Logs == nil {
 		return pass(Msg("trial.ran", "object", s.obj.String())), nil
 	}
-	f, err = judgeLogs(ctx, b.scene, m.Logs)
-	if err != nil {
-		return f, err
+	// A copy that goes on running may not have written it yet.
+	for until := time.Now().Add(logTime); ; {
+		f, err = judgeLogs(ctx, b.scene, m.Logs)
+		if err != nil && ctx.Err() == nil {
+			return f, err
+		}
+		if f.ok() || f.settled || controllerDone(b.obj) || time.Now().After(until) || sleep(ctx, trialPause) != nil {
+			break
+		}
+		if again, err := b.await(ctx, r, func() finding { return b.outcome(m) }); err != nil || !again.ok() {
+			break
+		}
+	}
+	if f.Verdict == "" {
+		return finding{}, ctx.Err()
 	}
 	if !f.ok() {
 		for _, name := range sortedKeys(m.After) {
@@ -214,7 +229,11 @@ func (b *bench) outcome(m *labs.TrialRun) finding {
 		return jobHappened(b.scene, &labs.JobSpec{Condition: want, Reason: m.Reason})
 	}
 	yes := true
-	if p, ok := b.obj.value.(*corev1.Pod); ok && p.Spec.RestartPolicy != corev1.RestartPolicyAlways {
+	p, isPod := b.obj.value.(*corev1.Pod)
+	if isPod && len(m.After) > 0 && p.Status.Phase != corev1.PodSucceeded {
+		return podStatus(b.scene, &labs.Status{Ready: &yes}) // it is its log that counts
+	}
+	if isPod && p.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		return podStatus(b.scene, &labs.Status{Phase: string(corev1.PodSucceeded)})
 	}
 	if d, ok := b.obj.value.(*appsv1.Deployment); ok {
