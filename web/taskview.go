@@ -43,6 +43,9 @@ func (h *Handler) taskView(p view.Page, lang labs.Lang, v *study.TaskView, title
 			*link = &view.Link{Path: taskPath(*ref), Title: titles[*ref].In(lang)}
 		}
 	}
+	for _, o := range v.Removes {
+		m.Removes = append(m.Removes, o.Kind+"/"+o.Name)
+	}
 	for _, hint := range v.Hints {
 		m.Help.Hints = append(m.Help.Hints, render(hint.In(lang)))
 	}

@@ -110,6 +110,7 @@ func (s *Service) Open(ctx context.Context, learner Learner, ref labs.Ref) (*Tas
 		Prompt:     inst.Prompt,
 		Points:     inst.Points(),
 		HasSetup:   inst.Setup != "",
+		Removes:    inst.Objects(),
 		Progress:   rec.Progress,
 		Attempts:   attempts,
 		HintCount:  len(inst.Hints),

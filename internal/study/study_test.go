@@ -252,3 +252,10 @@ func open(t *testing.T, s *study.Service, l study.Learner, ref labs.Ref) *study.
 	}
 	return v
 }
+
+func TestAResetSaysWhatItRemoves(t *testing.T) {
+	s, ref := newService(t, &away{}), withSetup(t)
+	if v := open(t, s, ada, ref); len(v.Removes) == 0 || v.Removes[0].Kind == "" || v.Removes[0].Name == "" {
+		t.Errorf("removed are %+v", v.Removes)
+	}
+}

@@ -70,6 +70,9 @@ type TaskView struct {
 	Points    int
 	// HasSetup reports that Start must come before the learner's work.
 	HasSetup bool
+	// Removes are the objects that Reset removes where they exist; what they
+	// own goes with them.
+	Removes []labs.ObjectRef
 
 	Progress Progress
 	// Live is how the task stands on the cluster now, graded or not.

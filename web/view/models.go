@@ -65,6 +65,8 @@ type Task struct {
 	Kubeconfig string
 	// Start is offered where the task has objects to begin with.
 	HasSetup, Started bool
+	// Removes are what a reset removes: "Pod/web".
+	Removes []string
 	// Busy is what is being done with the task now: "start", "reset", "grade" or "".
 	Busy string
 	// Notice is what came of the learner's last request, where it needs words.

@@ -63,8 +63,9 @@ func task() view.Task {
 		Title: "Two", Difficulty: 2, Minutes: 6, Points: 9, State: view.NotStarted,
 		Prompt: template.HTML("<p>Create a Pod.</p>"), Docs: []string{"https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/"},
 		Namespace: "ckad-multi", Kubeconfig: "/home/a user/kubeconfig",
-		Checks: view.Checks{Total: 9, Rows: []view.Check{{ID: "native", Title: "`web` & its sidecar", Points: 3}}},
-		Help:   view.Help{HintCount: 2},
+		Removes: []string{"ConfigMap/web-config", "Pod/web"},
+		Checks:  view.Checks{Total: 9, Rows: []view.Check{{ID: "native", Title: "`web` & its sidecar", Points: 3}}},
+		Help:    view.Help{HintCount: 2},
 	}
 }
 
