@@ -161,8 +161,8 @@ type JobSpec struct {
 	Succeeded *int32 `json:"succeeded,omitempty"`
 	// PeakActive is how many Pods must have been active at one time; more are no mistake here.
 	PeakActive *int32 `json:"peakActive,omitempty"`
-	// Lasts is how long the longest container of each succeeded Pod must have
-	// run. The API tells whole seconds, so whole seconds are asked for.
+	// Lasts is how long the longest of the succeeded Pods must have worked, in
+	// whole seconds as the API tells them.
 	Lasts Duration `json:"lasts,omitempty"`
 	// Condition is the condition that must be True: Complete or Failed; Reason is its reason.
 	Condition string   `json:"condition,omitempty" jsonschema:"enum=Complete,enum=Failed"`
