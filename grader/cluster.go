@@ -20,8 +20,8 @@ type Cluster interface {
 	// Elsewhere lists other lab namespaces of the same learner that hold an
 	// object of this kind and name.
 	Elsewhere(ctx context.Context, namespace string, kind Kind, name string) ([]string, error)
-	// Logs returns the tail of a container's log, at most max bytes.
-	Logs(ctx context.Context, pod PodRef, container string, previous bool, max int) (string, error)
+	// Logs returns the tail of a container's log, at most that many bytes.
+	Logs(ctx context.Context, pod PodRef, container string, previous bool, most int) (string, error)
 	// Exec runs a command in a running container. A command that ran and
 	// failed is no error: its code is in the answer.
 	Exec(ctx context.Context, pod PodRef, container string, command []string) (ExecResult, error)

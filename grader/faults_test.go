@@ -23,7 +23,7 @@ type faulty struct {
 	grader.Cluster
 	snapshot func(ctx context.Context) (*grader.Snapshot, error)
 	exec     func(ctx context.Context) (grader.ExecResult, error)
-	logs     func(ctx context.Context, max int) (string, error)
+	logs     func(ctx context.Context, most int) (string, error)
 	scratch  func() (grader.Scratch, error)
 }
 
@@ -41,11 +41,11 @@ func (f *faulty) Exec(ctx context.Context, pod grader.PodRef, container string, 
 	return f.Cluster.Exec(ctx, pod, container, command)
 }
 
-func (f *faulty) Logs(ctx context.Context, pod grader.PodRef, container string, previous bool, max int) (string, error) {
+func (f *faulty) Logs(ctx context.Context, pod grader.PodRef, container string, previous bool, most int) (string, error) {
 	if f.logs != nil {
-		return f.logs(ctx, max)
+		return f.logs(ctx, most)
 	}
-	return f.Cluster.Logs(ctx, pod, container, previous, max)
+	return f.Cluster.Logs(ctx, pod, container, previous, most)
 }
 
 func (f *faulty) Scratch(ctx context.Context) (grader.Scratch, error) {
@@ -292,8 +292,8 @@ func TestProbesRunSideBySideWithinABound(t *testing.T) {
 
 func TestEvidenceOfAHugeLogIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &faulty{Cluster: evidence(t, runningPod), logs: func(_ context.Context, max int) (string, error) {
-			return strings.Repeat("日", max/3) + " end", nil
+		c := &faulty{Cluster: evidence(t, runningPod), logs: func(_ context.Context, most int) (string, error) {
+			return strings.Repeat("日", most/3) + " end", nil
 		}}
 		report, _ := grade(t, t.Context(), one("logs: {container: c, contains: end}"), c, grader.Submit)
 		if got := told(report); got != "it pass logs.passed" {

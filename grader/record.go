@@ -76,10 +76,10 @@ func (r *recorder) Elsewhere(ctx context.Context, namespace string, kind Kind, n
 	return found, err
 }
 
-func (r *recorder) Logs(ctx context.Context, pod PodRef, container string, previous bool, max int) (string, error) {
+func (r *recorder) Logs(ctx context.Context, pod PodRef, container string, previous bool, most int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
-	text, err := r.Cluster.Logs(ctx, pod, container, previous, max)
+	text, err := r.Cluster.Logs(ctx, pod, container, previous, most)
 	if err == nil {
 		r.keep(logsKey(pod, container, previous), tail(text))
 	}

@@ -3,6 +3,7 @@
 package kube_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -263,7 +264,7 @@ func TestProvisionIsIdempotentAndTheLearnerCanWorkThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := b.LearnerKubeconfig(b.ctx, []string{b.namespace, "other"}, b.namespace)
-	if err != nil || string(again) != string(raw) {
+	if err != nil || !bytes.Equal(again, raw) {
 		t.Errorf("a second kubeconfig differs, %v", err)
 	}
 	config, err := clientcmd.RESTConfigFromKubeConfig(raw)

@@ -14,8 +14,8 @@ import (
 	"github.com/podproof/podproof/grader"
 )
 
-// print is what of one object must not change unasked.
-type print struct {
+// mark is what of one object must not change unasked.
+type mark struct {
 	uid string
 	// content is the object as its author wrote it: labels, annotations, spec
 	// or data, without what the cluster fills in.
@@ -25,7 +25,7 @@ type print struct {
 }
 
 // prints are the objects of a namespace that no controller owns, by kind and name.
-type prints map[string]print
+type prints map[string]mark
 
 // fingerprint looks at everything that a learner makes in these labs.
 func (r *runner) fingerprint(ctx context.Context, namespace string) (prints, error) {
@@ -105,7 +105,7 @@ func (p prints) add(kind string, o *metav1.ObjectMeta, content any, fleeting boo
 		// API types always encode; say so where it shows if one does not.
 		raw = []byte(err.Error())
 	}
-	p[kind+"/"+o.Name] = print{uid: string(o.UID), content: string(raw), fleeting: fleeting}
+	p[kind+"/"+o.Name] = mark{uid: string(o.UID), content: string(raw), fleeting: fleeting}
 }
 
 // difference says what differs, "" where nothing does. With identity, an

@@ -75,7 +75,7 @@ func TestACaseIsJudgedByWhatItPromises(t *testing.T) {
 
 func TestADifferenceIsNamed(t *testing.T) {
 	base := prints{"Pod/a": {uid: "1", content: "x"}, "Job/ttl": {uid: "2", content: "y", fleeting: true}}
-	with := func(name string, p print) prints {
+	with := func(name string, p mark) prints {
 		c := prints{"Pod/a": base["Pod/a"], "Job/ttl": base["Job/ttl"]}
 		c[name] = p
 		return c
@@ -88,10 +88,10 @@ func TestADifferenceIsNamed(t *testing.T) {
 		"the same":               {with("Pod/a", base["Pod/a"]), true, ""},
 		"gone":                   {prints{"Job/ttl": base["Job/ttl"]}, true, "Pod/a is gone"},
 		"gone by its own TTL":    {prints{"Pod/a": base["Pod/a"]}, true, ""},
-		"made anew":              {with("Pod/a", print{uid: "9", content: "x"}), true, "Pod/a was made anew"},
-		"made anew, as by reset": {with("Pod/a", print{uid: "9", content: "x"}), false, ""},
-		"changed":                {with("Pod/a", print{uid: "1", content: "z"}), true, "Pod/a changed from x to z"},
-		"more":                   {with("Secret/s", print{}), true, "Secret/s appeared"},
+		"made anew":              {with("Pod/a", mark{uid: "9", content: "x"}), true, "Pod/a was made anew"},
+		"made anew, as by reset": {with("Pod/a", mark{uid: "9", content: "x"}), false, ""},
+		"changed":                {with("Pod/a", mark{uid: "1", content: "z"}), true, "Pod/a changed from x to z"},
+		"more":                   {with("Secret/s", mark{}), true, "Secret/s appeared"},
 	}
 	for name, test := range tests {
 		if got := difference(base, test.after, test.identity); got != test.want {

@@ -291,7 +291,7 @@ func stopPrograms(done <-chan error) (returned bool) {
 	for {
 		endGroup()
 		select {
-		case <-done:
+		case _ = <-done: // how it ended is of no interest: it was called off
 			return true
 		case <-giveUp:
 			return false

@@ -136,7 +136,7 @@ func (l layer) add(source, target string) error {
 	if err != nil {
 		return nil // not a program
 	}
-	defer program.Close()
+	defer func() { _ = program.Close() }()
 	if libraries, err := program.ImportedLibraries(); err != nil || len(libraries) == 0 {
 		return err
 	}

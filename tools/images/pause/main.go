@@ -12,6 +12,9 @@ import (
 )
 
 func main() {
+	// Neighbours that share the process namespace send these to process 1 by
+	// mistake; they must not end the Pod.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGCHLD, syscall.SIGTERM, syscall.SIGINT)
 	for s := range signals {
