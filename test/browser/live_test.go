@@ -3,7 +3,9 @@
 package browser_test
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -59,8 +61,8 @@ func TestChecksTurnGreenWhileALearnerWorks(t *testing.T) {
 }
 
 func TestALivePageComesBackAfterTheServer(t *testing.T) {
-	data := t.TempDir()
-	s := start(t, data)
+	data, addr, kubeconfig := t.TempDir(), fixedAddr(t), env(t, "PODPROOF_TEST_KUBECONFIG")
+	s := startAt(t, data, addr, kubeconfig)
 	b := open(t, s)
 	b.allowed = "/live"
 	b.do(chromedp.Navigate(s.url + at(sidecar())))
@@ -76,14 +78,27 @@ func TestALivePageComesBackAfterTheServer(t *testing.T) {
 	b.shot("live-lost")
 	inst := s.instance(t, sidecar())
 	s.kubectl(t, inst.Answer.Text, "apply", "-n", inst.Namespace, "-f", "-")
-	u, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s = startAt(t, data, u.Host, env(t, "PODPROOF_TEST_KUBECONFIG"))
+	s = startAt(t, data, addr, kubeconfig)
 	b.seen("on")
 	b.await(nativeHolds, 10*time.Second)
 	b.reset()
+}
+
+// fixedAddr is a free address that stays free while its server is away: below
+// the ports that the system gives to whoever asks for any.
+func fixedAddr(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
+		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr); err == nil {
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return addr
+		}
+	}
+	t.Fatal("no free port")
+	return ""
 }
 
 func TestALivePageSaysWhenTheClusterIsOutOfSight(t *testing.T) {
