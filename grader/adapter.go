@@ -112,12 +112,12 @@ func (a *adapter) read(ctx context.Context, s *scene, pod *corev1.Pod) (float64,
 	sum, n := 0.0, 0
 	seen := map[string]bool{}
 	for _, m := range family.Metric {
-		if key := seriesOf(m); seen[key] {
+		key := seriesOf(m)
+		if seen[key] {
 			return 0, fail(Msg("adapter.twice", "url", a.url(), "series", a.Metric+key)).
 				of(object).show(got.Body).why(Msg("adapter.twice.why")), nil
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 		if a.selects(m) {
 			sum += sample(m)
 			n++

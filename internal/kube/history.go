@@ -24,9 +24,9 @@ type History interface {
 // Memory is a History in memory with a bound for each namespace. It is safe
 // for concurrent use.
 type Memory struct {
-	max int
-	mu  sync.Mutex
-	all map[string]*past
+	most int
+	mu   sync.Mutex
+	all  map[string]*past
 }
 
 type past struct {
@@ -34,10 +34,10 @@ type past struct {
 	blind   []grader.Span
 }
 
-// NewMemory returns a History that keeps the newest max changes of each
+// NewMemory returns a History that keeps the newest most changes of each
 // namespace, and as many blind spans.
-func NewMemory(max int) *Memory {
-	return &Memory{max: max, all: map[string]*past{}}
+func NewMemory(most int) *Memory {
+	return &Memory{most: most, all: map[string]*past{}}
 }
 
 // Record implements History.
@@ -45,7 +45,7 @@ func (m *Memory) Record(_ context.Context, namespace string, changes []grader.Ch
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.past(namespace)
-	p.changes = bounded(append(p.changes, changes...), m.max)
+	p.changes = bounded(append(p.changes, changes...), m.most)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (m *Memory) Blind(_ context.Context, namespace string, span grader.Span) er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.past(namespace)
-	p.blind = bounded(append(p.blind, span), m.max)
+	p.blind = bounded(append(p.blind, span), m.most)
 	return nil
 }
 
@@ -88,11 +88,11 @@ func (m *Memory) past(namespace string) *past {
 	return p
 }
 
-// bounded keeps the last max elements; it lets the slice grow to twice that
+// bounded keeps the last most elements; it lets the slice grow to twice that
 // so as not to copy for each.
-func bounded[T any](s []T, max int) []T {
-	if len(s) <= 2*max {
+func bounded[T any](s []T, most int) []T {
+	if len(s) <= 2*most {
 		return s
 	}
-	return append(s[:0:0], s[len(s)-max:]...)
+	return append(s[:0:0], s[len(s)-most:]...)
 }

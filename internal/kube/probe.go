@@ -27,9 +27,9 @@ const (
 
 // Logs returns the newest part of a container's log. A container that has not
 // started, or has no previous run, has written nothing: that is no error.
-func (c *Client) Logs(ctx context.Context, pod grader.PodRef, container string, previous bool, max int) (string, error) {
-	if max <= 0 {
-		max = defaultLog
+func (c *Client) Logs(ctx context.Context, pod grader.PodRef, container string, previous bool, most int) (string, error) {
+	if most <= 0 {
+		most = defaultLog
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -37,7 +37,7 @@ func (c *Client) Logs(ctx context.Context, pod grader.PodRef, container string, 
 
 	// LimitBytes cuts off the end, which is the part that is wanted; so the
 	// lines are bounded here and the bytes by the ring.
-	lines := int64(max/16 + 1)
+	lines := int64(most/16 + 1)
 	stream, err := c.typed.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
 		Container: container, Previous: previous, TailLines: &lines,
 	}).Stream(ctx)
@@ -48,7 +48,7 @@ func (c *Client) Logs(ctx context.Context, pod grader.PodRef, container string, 
 		return "", classify(op, err)
 	}
 	defer func() { _ = stream.Close() }() // read-only
-	tail := &ring{max: max}
+	tail := &ring{max: most}
 	if _, err := io.Copy(tail, stream); err != nil {
 		return "", classify(op, err)
 	}

@@ -78,7 +78,7 @@ func TestALivePageComesBackAfterTheServer(t *testing.T) {
 	b.shot("live-lost")
 	inst := s.instance(t, sidecar())
 	s.kubectl(t, inst.Answer.Text, "apply", "-n", inst.Namespace, "-f", "-")
-	s = startAt(t, data, addr, kubeconfig)
+	startAt(t, data, addr, kubeconfig)
 	b.seen("on")
 	b.await(nativeHolds, 10*time.Second)
 	b.reset()

@@ -291,7 +291,7 @@ func stopPrograms(done <-chan error) (returned bool) {
 	for {
 		endGroup()
 		select {
-		case _ = <-done: // how it ended is of no interest: it was called off
+		case <-done: //nolint:errcheck // it was called off: how it ended is of no interest
 			return true
 		case <-giveUp:
 			return false
