@@ -1,4 +1,4 @@
-# make run    set everything up and serve http://127.0.0.1:8080 on a real cluster
+# make run    set everything up and serve http://127.0.0.1:8080 on a real cluster; ARGS are flags of serve
 # make test   set everything up and run every check and test
 # make bench  measure; NAME=part runs the figures whose names hold that part
 # make help   the other targets
@@ -33,7 +33,7 @@ run: build ## serve on a real cluster: kind where Docker, Podman or nerdctl runs
 	@case "$$(bin/podproof internal cluster)" in \
 	embedded) $(MAKE) --no-print-directory embedded-parts ;; \
 	esac
-	@exec bin/podproof serve
+	@exec bin/podproof serve $(ARGS)
 
 build: bin/podproof bin/kubectl ## bin/podproof, and bin/kubectl, which is the same
 
@@ -82,8 +82,12 @@ cluster-tests: build ## tests on the cluster of PODPROOF_TEST_KUBECONFIG
 embedded-tests: embedded-parts ## start, stop, kill and restart embedded clusters
 	@go test -tags embedded -count 1 -p 1 -timeout 15m $(call tagged,embedded)
 
+# Most cases wait for a Pod to start or end, so more run at a time than there
+# are cores. VERIFY= runs with every value of the tasks' params.
+VERIFY ?= --variants 1 --parallel 10
+
 verify: build ## prove every task of the catalogue on the cluster of PODPROOF_TEST_KUBECONFIG
-	@bin/podproof verify --cluster existing --kubeconfig "$$PODPROOF_TEST_KUBECONFIG"
+	@bin/podproof verify --cluster existing --kubeconfig "$$PODPROOF_TEST_KUBECONFIG" $(VERIFY)
 
 journeys: build ## browser journeys on the cluster of PODPROOF_TEST_KUBECONFIG
 	@test -n "$${CHROMIUM:-}" || tools/packages.sh chromium:chromium
