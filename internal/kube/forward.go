@@ -87,27 +87,45 @@ func openPort(session httpstream.Connection, port int) (*podConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data stream: %w", err)
 	}
-	c := &podConn{session: session, data: data, failure: make(chan string, 1)}
+	c := &podConn{session: session, data: data, failure: make(chan string, 1), reported: make(chan struct{})}
 	go func() {
-		message, err := io.ReadAll(io.LimitReader(failure, 4<<10))
-		if err != nil {
-			message = nil
-		}
+		// The session may break off behind a report that has come whole.
+		message, _ := io.ReadAll(io.LimitReader(failure, 4<<10))
 		c.failure <- string(message)
+		close(c.reported)
 	}()
 	return c, nil
 }
+
+// reportTime is how long the kubelet may take to say why a connection failed.
+const reportTime = 5 * time.Second
 
 // podConn is a connection to a port in a Pod.
 type podConn struct {
 	session httpstream.Connection
 	data    httpstream.Stream
 	failure chan string
+	// reported is closed once the kubelet's report has been read to its end.
+	reported chan struct{}
 }
 
 func (c *podConn) Read(p []byte) (int, error)  { return c.data.Read(p) }
 func (c *podConn) Write(p []byte) (int, error) { return c.data.Write(p) }
-func (c *podConn) Close() error                { return c.session.Close() }
+
+// Close ends the connection. The session stays open for the kubelet's report:
+// an HTTP client closes a connection as soon as it breaks off, which may be
+// before the reason has come.
+func (c *podConn) Close() error {
+	err := c.data.Close()
+	go func() {
+		select {
+		case <-c.reported:
+		case <-time.After(reportTime):
+		}
+		_ = c.session.Close()
+	}()
+	return err
+}
 
 // The session is closed when its context ends; deadlines are not needed.
 
@@ -125,7 +143,7 @@ func (c *podConn) remoteError(ctx context.Context) string {
 		return m
 	case <-ctx.Done():
 		return ""
-	case <-time.After(5 * time.Second):
+	case <-time.After(reportTime):
 		return ""
 	}
 }
