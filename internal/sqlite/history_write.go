@@ -97,8 +97,9 @@ func (h *History) takeOver(ctx context.Context, now time.Time) (bool, error) {
 		}
 	}
 	for _, e := range waiting {
-		// What came before has been written by the process that saw it.
-		if e.Seen.After(until) && h.past(e.namespace).add(e.Change, h.max) {
+		// What came before has been written by the process that saw it; in the
+		// millisecond itself it may have seen one part only.
+		if !e.Seen.Before(until) && h.past(e.namespace).add(e.Change, h.max) {
 			h.waiting = append(h.waiting, e)
 		}
 	}
