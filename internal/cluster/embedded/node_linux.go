@@ -50,7 +50,7 @@ func startNode(ctx context.Context, inst instance, dir, bin string) (*node, erro
 		// The kernel sends Pdeathsig when the thread that forked ends, so this
 		// thread waits for the child and is never given back.
 		runtime.LockOSThread()
-		n.init = exec.Command(filepath.Join(bin, "pause")) //nolint:noctx // it lives until stop, whatever started it
+		n.init = exec.Command(filepath.Join(bin, "pause")) // no context: it lives until stop, whatever started it
 		n.init.SysProcAttr = &syscall.SysProcAttr{
 			Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC,
 			Pdeathsig:  unix.SIGKILL,

@@ -94,7 +94,7 @@ func (p *component) runOnce(out *boundedLog) error {
 	if p.name == "containerd" {
 		exe = "containerd"
 	}
-	cmd := exec.Command(path.Join(nodeBin, exe)) //nolint:noctx // it lives until stop, whatever started it
+	cmd := exec.Command(path.Join(nodeBin, exe)) // no context: it lives until stop, whatever started it
 	cmd.Args = append([]string{p.name}, p.args...)
 	cmd.Dir = "/"
 	cmd.Env = append([]string{"PATH=" + nodeBin + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}, p.env...)
