@@ -123,6 +123,10 @@ func saysMore(r grader.Result, graded view.Verdict) bool {
 		return true
 	case view.Verdict(r.Verdict) == graded:
 		return false
+	case graded == view.Pass:
+		// A grading waits for a state to last. A look that has not seen it last
+		// for as long knows less, and must not take the pass back.
+		return r.Verdict == grader.Fail
 	default:
 		// What waits for a probe was probed by the grading.
 		return r.Verdict != grader.Pending || r.Waits()
