@@ -15,6 +15,14 @@ export function live(): void {
   document.addEventListener("visibilitychange", connect);
   window.addEventListener("pagehide", disconnect);
   window.addEventListener("pageshow", connect);
+  // Rows that were drawn before a grading must not cover what it found: the
+  // stream ends before the swap and begins anew, with everything, after it.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if ((event.target as Element).id === "checks") disconnect();
+  });
+  document.addEventListener("htmx:afterRequest", () => {
+    if (!source) connect();
+  });
   // A part of the page that came by another way may know less or more.
   document.addEventListener("htmx:afterSettle", (event) => {
     const target = event.target as Element;
