@@ -64,11 +64,9 @@ func TestALearnerSolvesATaskAndIsToldOfAMistake(t *testing.T) {
 	inst := s.instance(t, sidecar())
 	s.kubectl(t, inst.Answer.Text, "apply", "-n", inst.Namespace, "-f", "-")
 	b.check(2)
-	// The list of attempts is swapped in before the checks are.
-	b.await("document.querySelector('#task-state .verdict-pass') && document.querySelector('.proved')", 5*time.Second)
-	if got := eval[int](b, "document.querySelectorAll('.check.verdict-pass').length"); got != checks {
-		t.Errorf("%d of %d checks passed:\n%s", got, checks, b.text("#checks"))
-	}
+	// A live look from before the grading may cover a row for an instant.
+	b.await(fmt.Sprintf("document.querySelectorAll('.check.verdict-pass').length === %d", checks), 5*time.Second)
+	b.await("document.querySelector('#task-state .verdict-pass') && document.querySelector('.proved')", time.Second)
 	b.shot("task-solved")
 
 	s.stop(t)
